@@ -36,9 +36,9 @@ SHARES = {
 WAYS = ("noise", "rounding", "topcodes", "swapping", "pram", "microaggregation", "ageing")
 OTHERS = {"unicity": {}, "taxicab": {}, "euclidean": {"norm": "rms"}, "adhoc": {}, "winkler": {}}
 WEIGHED = {
-    "before": {"levels": "bins", "competition": "false"},
+    "before": {"levels": "bins", "competition": "false", "frequency": "false"},
     "plain": {"frequency": "false"},
-    "frequency": {"frequency": "true"},
+    "default": {},
     "informed": {"m": "informed"},
 }
 PEERS = Path(__file__).resolve().parents[2] / ".venv-peers" / "bin" / "python"
@@ -138,7 +138,7 @@ class Source(NamedTuple):
     def attack(self, metrics: dict[str, Any]) -> tuple[attack.Attack, attack.Claims]:
         """What these metrics find, and the surest claims."""
         study = self.study(metrics)
-        _, files = prepared(study.model, study.texts(step_settings.preparing(study.model).extracts))
+        *_, files = prepared(study.model, study.texts(step_settings.preparing(study.model).extracts))
         settings = step_settings.attacking(study.model)
         made = attack.attack(settings, files, ScoringContext(threads=2))
         return made, attack.claim(settings, files, made)
@@ -179,10 +179,10 @@ def found(pairs: pd.DataFrame) -> str:
     return f"{steps['sum'].iloc[-1]:.1f}, {int(enough.iloc[-1]) if len(enough) else 0}"
 
 
-def others(source: Source) -> list[str]:
-    """What the other metrics find."""
-    summary = source.attack(OTHERS)[1].agreement.summary.set_index("metric")
-    return [f"{name} {summary.n_right[name]:.1f}, {summary.n_at_95_percent[name]}" for name in OTHERS]
+def claimed(source: Source, metrics: dict[str, Any]) -> list[str]:
+    """What metrics find, by the surest claims."""
+    summary = source.attack(metrics)[1].agreement.summary.set_index("metric")
+    return [f"{name} {summary.n_right[name]:.1f}, {summary.n_at_95_percent[name]}" for name in metrics]
 
 
 def weighed(source: Source, options: dict[str, Any]) -> pd.DataFrame:
@@ -209,7 +209,7 @@ def certainty(source: Source, options: dict[str, Any]) -> str:
 def beside_boosting(source: Source, pairs: pd.DataFrame) -> list[str]:
     """What boosting and Fellegi–Sunter find of the records of which boosting knows no link."""
     study = source.study({"taxicab": {}})
-    typed, made = prepared(study.model, study.texts(step_settings.preparing(study.model).extracts))
+    typed, _, made = prepared(study.model, study.texts(step_settings.preparing(study.model).extracts))
     names = [variable.name for variable in study.model.linking_variables]
     with tempfile.TemporaryDirectory() as folder:
         for side in ("puf", "eif"):
@@ -238,9 +238,9 @@ def main() -> None:
         if options.certainty:
             told = [f"{name}: {certainty(source, own)}" for name, own in WEIGHED.items()]
         else:
-            pairs = {name: weighed(source, own) for name, own in WEIGHED.items()}
-            told = others(source) + [f"{name} {found(own)}" for name, own in pairs.items()]
-            told += beside_boosting(source, pairs["frequency"]) if PEERS.exists() else []
+            told = claimed(source, OTHERS)
+            told += [f"{name}: {claimed(source, {'fellegi_sunter': own})[0]}" for name, own in WEIGHED.items()]
+            told += beside_boosting(source, weighed(source, {})) if PEERS.exists() else []
         print(title, *told, sep="; ", flush=True)
 
 

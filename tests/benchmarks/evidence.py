@@ -76,7 +76,7 @@ def ours(data: dict[str, np.ndarray]) -> tuple[Estimates, np.ndarray, np.ndarray
     """The model, the levels of all pairs int8 (n_puf, n_eif, v), and their weights (n_puf, n_eif)."""
     codes = [data[f"{side}_codes"] for side in ("puf", "eif")]
     n = [len(own) for own in codes]
-    options = Options(levels="bins", competition=False, partial=PARTIAL, threshold={"weight": LEAST})
+    options = Options(levels="bins", competition=False, frequency=False, partial=PARTIAL, threshold={"weight": LEAST})
     estimates, scored = weighed(data, options, n[0] * n[1])
     weight = np.full(n, np.nan)
     weight[scored.puf, scored.eif] = scored.score

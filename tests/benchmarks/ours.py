@@ -142,7 +142,7 @@ def weigh(work: Work, data: dict[str, np.ndarray], threads: int) -> None:
     from reident.linkage.metrics.fellegi_sunter import Options
     from reident.sections.exact import SCALE
 
-    _, pairs = weighed(data, Options(levels="bins", competition=False), KEEP, threads)
+    _, pairs = weighed(data, Options(levels="bins", competition=False, frequency=False), KEEP, threads)
     answer(work, pairs.puf, pairs.eif, -np.rint(pairs.score * SCALE))
 
 

@@ -14,6 +14,7 @@ from reident.intake.severity import table as warnings_table
 from reident.larger import thinning
 from reident.larger.curves import extrapolate
 from reident.larger.settings import ExtrapolationSettings
+from reident.ledger.stored import read_csv
 from reident.linkage import surest
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import JoiningSettings, Variable
@@ -123,10 +124,22 @@ def write_surest(
 ) -> Path:
     """Give the metrics in a folder of results these right claims, as (claims, right ones) up to each certainty."""
     tables = {metric: claims_of(lines) for metric, lines in ordered.items()}
-    write_table(folder / "surest/summary.csv", surest.summarize(tables, limit and limit[0]))
+    summary = surest.summarize(tables, limit and limit[0])
+    write_table(folder / "surest/summary.csv", summary)
+    attacks = pd.read_csv(folder / "attacks.csv", dtype={"detail": str}).assign(n_at_95_percent=0, n_at_limit=0)
+    agreement = attacks.head(1).assign(kind="agreement", metric="agreement", detail="2")
+    attacks = pd.concat([attacks, agreement if "agreement" in ordered else agreement.head(0)], ignore_index=True)
+    for line in summary.to_dict("records"):
+        same = (attacks["metric"] == line["metric"]) & attacks["kind"].isin(["declared", "agreement"])
+        attacks.loc[same, ["n_right", "n_at_95_percent", "n_at_limit"]] = [
+            line[name] for name in ("n_right", "n_at_95_percent", "n_at_limit")
+        ]
+    write_table(folder / "attacks.csv", attacks)
     write_table(folder / "surest/curve.csv", surest.curves(tables))
     if limit is not None:
         amend(folder, decision={"surest": {"right": limit[0], "at_most": limit[1]}})
+        attacks = read_csv(folder / "attacks.csv")
+        write_table(folder / "attacks.csv", attacks[attacks["kind"].isin(["declared", "agreement", "any"])])
         write_verdict(folder, attack=warnings_table([]))
     return folder
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from reident.linkage.settings import Variable
-from reident.plausibility.check import Checked, check
+from reident.plausibility.check import check
 from reident.plausibility.settings import DescriptionCheckSettings
 
 
@@ -107,7 +107,7 @@ def _protected(
     return frame
 
 
-def checked(described: Described) -> Checked:
+def checked(described: Described) -> pd.DataFrame:
     """What the checks of the library say of a study."""
     strata = pd.factorize(pd.concat([described.puf["stratum"], described.eif["stratum"]]))[0].astype(np.int32)
     n = len(described.puf)
@@ -142,7 +142,7 @@ def checked(described: Described) -> Checked:
 
 def warned(described: Described) -> list[tuple[str, str]]:
     """The checks that put a verdict under reservation, each with its scope."""
-    lines = checked(described).checks
+    lines = checked(described)
     grave = lines[lines["severity"].isin(["understates", "invalidates"])]
     return list(zip(grave["scope"], grave["check"], strict=True))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-METRICS: dict[str, Any] = {"unicity": {}, "taxicab": {}, "euclidean": {}, "adhoc": {}}
+METRICS: dict[str, Any] = {"unicity": {}, "taxicab": {}, "euclidean": {}, "adhoc": {}, "fellegi_sunter": {}}
 
 
 def saved(path: Path, rows: Iterable[Iterable[object]], encoding: str = "utf-8", **dialect: Any) -> Path:

@@ -106,7 +106,9 @@ def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: An
         tables |= {"population": modelled.population_models, "individual_classes": modelled.individual_classes}
     if spec.risk.scenarios or spec.risk.key_sets:
         tables |= scenarios.assess(step_settings.intruder_rules(spec), files.file, files.population)._asdict()
-    tables |= thresholds.measure(step_settings.comparing_risks(spec), files.file, files.population)._asdict()
+    tables |= thresholds.measure(
+        step_settings.comparing_risks(spec), files.file, files.population, files.categories
+    )._asdict()
     if spec.risk.units:
         tables["units"] = profiles.assess(step_settings.profiling(spec), files.file)
     (folder / "filerisk").mkdir(parents=True)

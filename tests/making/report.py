@@ -35,7 +35,6 @@ from reident.linkage.protection import Attack, compare
 from reident.pipeline.tables import TABLES
 from reident.plausibility import findings
 from reident.plausibility.findings import Finding
-from reident.plausibility.without import COUNTS
 from reident.report import blocks
 from reident.report.layout import Block
 from reident.report.results import Results
@@ -133,6 +132,8 @@ class Shape:
     """Whether there are true links outside the strata."""
     exact: tuple[int, int] = (0, 0)
     """Claims of a join on exact values of a variable, of which so many are right; of two variables, twice as many."""
+    standard: tuple[int, int] = (0, 0)
+    """Suspected records of a standard attack with adhoc, of which so many are confirmed."""
 
 
 def written(write: Callable[..., Path], *arguments: Any) -> Any:
@@ -195,9 +196,10 @@ def _make_results(folder: Path, shape: Shape) -> None:
     write_table(folder / "description/variables.csv", variables)
     write_table(folder / "description/agreement.csv", agreement)
     write_table(folder / "description/overlap.csv", _overlap(shape, rates))
-    for path, table in _plausibility(shape, rates, variables).items():
-        write_table(folder / path, table)
-    for path, table in _surest(shape, rates).items():
+    write_table(folder / "plausibility.csv", _plausibility(variables))
+    made = _surest(shape, rates)
+    attacks = _attacks(shape, rates, made["surest/summary.csv"], _overlap(shape, rates))
+    for path, table in {**made, "attacks.csv": attacks}.items():
         write_table(folder / path, table)
     lines = [Sentence("notable", line) if isinstance(line, str) else line for line in shape.warnings]
     if not (shape.linked or shape.lost):
@@ -519,7 +521,8 @@ def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:
     ]
     informed = shape.options.get("fellegi_sunter", {}).get("m") == "informed"
     bound = None if informed else prior if shape.at_bound else 2 * prior
-    model = n, prior, bound, shape.left_out, 41, "yes" if shape.converged else "no", -np.log2(prior / (1 - prior)), 2
+    rounds, converged = (bound and bound * n / 2, 41), "yes" if shape.converged else "no"
+    model = n, prior, bound, shape.left_out, *rounds, converged, -np.log2(prior / (1 - prior)), 2
     return {
         name: pd.DataFrame(rows, columns=table.names)
         for (name, rows), table in zip(
@@ -559,38 +562,67 @@ def _distribution(shape: Shape, metric: str, limits: pd.DataFrame, rng: np.rando
     return pd.DataFrame(lines, columns=["stratum", name, "n_pufids", "n_pairs"])
 
 
-def _plausibility(shape: Shape, rates: pd.DataFrame, variables: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """What links and files show of their description, and what stronger intruders find."""
-    whole = rates[rates["stratum"] == "ALL"].set_index("metric")
-    n, n_puf = int(variables["links"].max() or 0), int(whole["n_puf"].iloc[0])
+def _plausibility(variables: pd.DataFrame) -> pd.DataFrame:
+    """What links and files show of their description."""
+    n = int(variables["links"].max() or 0)
     agree = variables["links_agree"] / max(n, 1)
     checks = [
         Finding(name, "agreement", share, share / 3, n)
         for name, share in zip(variables["variable"], agree, strict=True)
     ]
     checks += [Finding("iuf", "few_links", n, n=n, severity="notable")] if n < 10 else []
-    names = list(variables["variable"])
-    sets = [(name,) for name in names] + list(itertools.combinations(names, 2))
-    lines = [("+".join(of), len(of), n_puf, n, *(len(of) * count for count in shape.exact)) for of in sets]
-    exact = sorted(((*line, *interval(line[5], line[4])) for line in lines), key=lambda line: -line[5])
-    without = [
-        (name, metric, n, n_puf, int(line["n_suspected"]), int(line["n_confirmed"]) // 2, 0.0, 0, 0)
-        for name in names
-        for metric, line in whole.iterrows()
+    return findings.table(checks)
+
+
+def _attacks(shape: Shape, rates: pd.DataFrame, summary: pd.DataFrame, overlap: pd.DataFrame) -> pd.DataFrame:
+    """The attacks at hand: the metrics, a standard one, joins, and the metrics without a variable find half as many."""
+    whole, names = rates[rates["stratum"] == "ALL"].set_index("metric"), [name for name, *_ in shape.variables]
+    reached = whole[whole["reach"] > 0]
+    n_linked = round((reached["n_confirmed"] / reached["reach"]).iloc[0]) if len(reached) else 0
+    claims = summary.set_index("metric")
+    lines = [
+        {**line, **claims.loc[metric].to_dict(), "kind": "declared", "metric": metric, "detail": ""}
+        for metric, line in whole.to_dict("index").items()
     ]
-    exact_columns = ["variables", "n_variables", "n_puf", "n_linked", "n_suspected", "n_confirmed", "low", "high"]
-    columns = ["variable", "metric", "n_linked", *COUNTS]
+    first = lines[0]
+    lines.append({**first, "kind": "standard", "metric": "adhoc", "detail": "", **_found(first, *shape.standard)})
+    found = overlap.groupby("set")["n_pufids"].sum()
+    together = _found(first, int(found.get("suspected", 0)), int(found.get("confirmed", 0)))
+    lines.append({**first, "kind": "any", "metric": "any", "detail": "", **together})
+    for of in [(name,) for name in names] + list(itertools.combinations(names, 2)):
+        line = _found(first, *(len(of) * count for count in shape.exact))
+        lines.append({**first, "kind": "join", "metric": "exact_values", "detail": "+".join(of), **line})
+    for name, metric in itertools.product(names, whole.index):
+        own = whole.loc[metric]
+        line = _found(first, int(own["n_suspected"]), int(own["n_confirmed"]) // 2)
+        lines.append({**first, "kind": "without", "metric": metric, "detail": name, **line})
+    table = pd.DataFrame(lines).assign(n_linked=n_linked)
+    return table[[column.name for column in TABLES["challenge"][0].columns]]
+
+
+def _found(line: dict, claims: int, right: int) -> dict:
+    """An attack on the same files whose claims have one candidate each."""
+    low, high = interval(right, claims)
+    rate, reach = right / claims if claims else None, line["reach"] and line["n_confirmed"] / line["reach"]
     return {
-        "plausibility.csv": findings.table(checks),
-        "description/exact.csv": pd.DataFrame(exact, columns=exact_columns).astype({"low": float, "high": float}),
-        "description/without.csv": pd.DataFrame(without, columns=columns),
+        **dict.fromkeys(("n_suspected", "n_pairs", "n_single", "n_claims"), claims),
+        **dict.fromkeys(
+            ("n_confirmed", "n_single_confirmed", "best_rank_correct", "expected_correct", "n_right"), right
+        ),
+        **dict.fromkeys(("conditional_rate", "single_rate", "best_rank_correct_rate", "right_rate"), rate),
+        "confirmed_rate": right / line["n_puf"],
+        "reach": right / reach if reach else None,
+        "conditional_low": low,
+        "conditional_high": high,
+        "n_at_95_percent": claims if rate and rate >= 0.95 else 0,
     }
 
 
 def _surest(shape: Shape, rates: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The surest claims, more of them right the surer; agreement of k metrics has the rates of the k-th."""
     whole = rates[rates["stratum"] == "ALL"].set_index("metric")
-    claims = {metric: _ordered(*whole.loc[metric, ["n_suspected", "best_rank_correct"]]) for metric in shape.metrics}
+    best = {metric: whole.loc[metric, ["n_suspected", "best_rank_correct"]].tolist() for metric in shape.metrics}
+    claims = {metric: _ordered(n, right) for metric, (n, right) in best.items()}
     agreeing = [rates[rates["metric"] == metric].assign(metrics=k) for k, metric in enumerate(shape.metrics, start=1)]
     if len(shape.metrics) > 1:
         claims["agreement"] = claims[shape.metrics[0]]

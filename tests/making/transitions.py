@@ -240,7 +240,7 @@ LINKED: list[Change] = [
     {"metrics.fellegi_sunter": {"levels": "bins", "partial": ["age"]}},
     {"metrics.fellegi_sunter": {"bands": {"age": ["1", "5"]}}},
     {"metrics.fellegi_sunter": {"competition": "false"}},
-    {"metrics.fellegi_sunter": {"frequency": "true"}},
+    {"metrics.fellegi_sunter": {"frequency": "false"}},
     {"metrics.fellegi_sunter": {"threshold": {"probability": "0.01"}}},
     {"metrics.fellegi_sunter": {"threshold": {"weight": "-2"}}},
     {"metrics.fellegi_sunter": {"one_to_one": "true"}},
@@ -259,6 +259,9 @@ LINKED: list[Change] = [
     {"decision.conditional_rate_at_most": "0.1"},
     {"decision": {"conditional_rate_at_most": {"taxicab": "0.1"}, "by": "upper"}},
     {"decision": {"expected_correct_rate_at_most": "0.1"}},
+    {"decision": {"reach_at_most": "0.1", "set_by": "The board", "set_on": "2026-01-15"}},
+    {"challenge": {"work": "0"}},
+    {"challenge": {"work": "all"}},
     {"decision": {"single_rate_at_most": "0.1"}},
     {"decision": {"confirmed_rate_at_most": "0.1"}},
     {"decision": {"reach_at_most": "0.1"}},
@@ -282,6 +285,7 @@ DATED: list[Change] = [
 ]
 GROUPED: list[Change] = [
     {"units": {"puf": "house", "eif": ["house"]}},
+    {"units": {"puf": "house", "eif": ["house"], "kind": "household"}},
     {"units.puf": ["house", "weight"]},
     {"units.eif": "serial"},
     {"units.members": "some"},

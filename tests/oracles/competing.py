@@ -165,8 +165,8 @@ def others(odds, own):
     return math.fsum(rest)
 
 
-def estimate(strata, variables, competition, links=None, frequency=False):
-    """Return (levels of each pair, m and u by variable and level, prior, rounds, frequencies of levels)."""
+def estimate(strata, variables, competition, links=None, frequency=True):
+    """Return (levels of each pair, m and u by variable and level, prior, frequencies of levels)."""
     rules = level_rules(strata, variables)
     found = found_levels(strata, rules)
     counts = frequencies(strata, rules) if frequency else None
@@ -179,69 +179,29 @@ def estimate(strata, variables, competition, links=None, frequency=False):
         amounts = {pair: float(pair in links) for pair in found}
         true = [counted(found, own, j, amounts) for j, own in enumerate(names)]
         m = [shared(*both) for both in zip(true, half, strict=True)]
-        return found, m, shares_of_others(pairs, true), (len(links) + 0.5) / (n + 1), 0, counts
+        return found, m, shares_of_others(pairs, true), (len(links) + 0.5) / (n + 1), counts
     start = [started(kind, own) for (kind, _), own in zip(variables, names, strict=True)]
     before = [{name: 6 * (0.9 * share + 0.1 / len(own)) for name, share in own.items()} for own in start]
 
-    def model(point):
-        links, held = point
-        m = [shared(*both) for both in zip(links, before, strict=True)]
-        return m, shares_of_others(pairs, links), (min(max(held, most / 50), most) + 0.5) / (n + 1)
+    def shares(links):
+        return [shared(*both) for both in zip(links, before, strict=True)], shares_of_others(pairs, links)
 
-    def advance(point):
-        g = posterior(found, *model(point), competition, counts)
-        return [counted(found, own, j, g) for j, own in enumerate(names)], sum(g.values())
+    def prior_of(held):
+        return (min(max(held, most / 50), most) + 0.5) / (n + 1)
 
-    def flat(point):
-        links, held = point
-        logs = [math.log(one[name] + more[name]) for one, more in zip(links, before, strict=True) for name in one]
-        return [*logs, math.log(held + 0.5)]
-
-    def point_of(logs):
-        logs = iter(logs)
-        links = [
-            {name: min(max(math.exp(next(logs)) - more[name], 0), own[name]) for name in own}
-            for own, more in zip(pairs, before, strict=True)
-        ]
-        return links, min(max(math.exp(next(logs)) - 0.5, 0), most)
-
-    def change(one, other):
-        (m, _, prior), (m_after, _, prior_after) = model(one), model(other)
-        steps = [abs(a[name] - b[name]) for a, b in zip(m, m_after, strict=True) for name in a]
-        return max([*steps, abs(prior - prior_after) * (n + 1) / most])
-
-    nothing = [dict.fromkeys(own, 0.0) for own in names]
-    point, rounds = climb((nothing, most / 2), advance, change, flat, point_of)
-    return found, *model(point), rounds, counts
-
-
-def climb(x, advance, change, flat, point_of):
-    """A fixed point of `advance` by the steps of Varadhan and Roland, and the rounds."""
-
-    def far(a, b):
-        return math.dist(flat(a), flat(b))
-
-    y, rounds, longest = advance(x), 1, 4.0
-    while change(x, y) > 1e-6 and rounds < 200:
-        z = advance(y)
-        rounds += 1
-        a, b, c = flat(x), flat(y), flat(z)
-        bend = math.hypot(*(c1 - 2 * b1 + a1 for a1, b1, c1 in zip(a, b, c, strict=True)))
-        step = min(math.dist(a, b) / bend, longest) if bend else 1
-        x, y = y, z
-        if step <= 1 or rounds == 200:
-            continue
-        jump = point_of(
-            a1 + 2 * step * (b1 - a1) + step**2 * (c1 - 2 * b1 + a1) for a1, b1, c1 in zip(a, b, c, strict=True)
-        )
-        landed = advance(jump)
-        rounds += 1
-        good = far(jump, landed) <= far(x, y)
-        if step == longest or not good:
-            longest = max(longest * 2 if good else longest / 2, 2)
-        if good:
-            x, y = jump, landed
-    return y, rounds
+    links, held, prior = [dict.fromkeys(own, 0.0) for own in names], most / 2, most / 2 / n
+    for _ in range(25):
+        g = posterior(found, *shares(links), prior, competition, counts)
+        more = held / sum(g.values())
+        g = {pair: p * more for pair, p in g.items()}
+        links, prior = [counted(found, own, j, g) for j, own in enumerate(names)], min(prior * more, 0.5)
+    m, u = shares(links)
+    for _ in range(5000):
+        before_this, held = held, sum(posterior(found, m, u, prior_of(held), competition, counts).values())
+        held = min(max(held, most / 50), most)
+        if abs(held - before_this) < 1e-12 * held:
+            break
+    return found, m, u, prior_of(held), counts
 
 
 def shares_of_others(pairs, links):
@@ -279,7 +239,7 @@ def score(found, weights, prior, competition, u=None, counts=None):
 
 
 def of_study(study, options, puf, eif, links):
-    """Return (the pairs of a study with their weights, an :class:`evidence.Evidence`).
+    """Return (all pairs of a study with their weights, an :class:`evidence.Evidence`).
 
     Records are as `preparing.prepare` makes them, or in bins if the options ask for these.
     """
@@ -305,7 +265,7 @@ def of_study(study, options, puf, eif, links):
         if (a.key, b.key) in links
     }
     known = true if options.get("m") == "informed" else None
-    found, m, u, prior, _, counts = estimate(strata, variables, competition, known, options.get("frequency") == "true")
+    found, m, u, prior, counts = estimate(strata, variables, competition, known, options.get("frequency") != "false")
     prior, u = evidence.twelve(prior), [{x: evidence.twelve(own[x]) for x in own} for own in u]
     weights = [
         {x: evidence.units(math.log2(evidence.twelve(a[x])) - math.log2(b[x])) for x in a}
@@ -315,7 +275,6 @@ def of_study(study, options, puf, eif, links):
     scored = {
         (sides[s][0][i], sides[s][1][k]): weight
         for (s, i, k), weight in score(found, weights, prior, competition, u, counts).items()
-        if weight >= least
     }
     for own in weights:
         last = max((int(x.split("_")[1]) for x in own if "_" in x), default=0)

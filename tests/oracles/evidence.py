@@ -81,14 +81,12 @@ def units(weight):
 
 
 def score(evidence, options, variables, puf, eif):
-    """{(PUF position, EIF position): weight} of the suspected pairs of a stratum, in whole units."""
+    """{(PUF position, EIF position): weight} of all pairs of a stratum, in whole units."""
     partial = options.get("partial", [])
     found = {}
     for (i, p), (k, e) in product(enumerate(puf), enumerate(eif)):
         states = levels(variables, partial, p, e)
-        total = sum(own[state] for own, state in zip(evidence.weights, states, strict=True))
-        if total >= evidence.least:
-            found[i, k] = total
+        found[i, k] = sum(own[state] for own, state in zip(evidence.weights, states, strict=True))
     return found
 
 

@@ -77,5 +77,12 @@ def arrays_of(puf, eif, numeric):
 
 
 def as_rows(result):
-    puf, eif, level, ambiguous = result
-    return list(zip(puf.tolist(), eif.tolist(), level.tolist(), strict=True)), ambiguous.tolist()
+    puf, eif, level, ambiguous, *after = result
+    rows = list(zip(puf.tolist(), eif.tolist(), level.tolist(), strict=True))
+    return rows, ambiguous.tolist(), following(ambiguous, *after)
+
+
+def following(ambiguous, level, number):
+    """The next level of each record that is not ambiguous, and how many pairs have it; None without a next."""
+    columns = zip(ambiguous.tolist(), level.tolist(), number.tolist(), strict=True)
+    return [None if hidden or not n else (level, n) for hidden, level, n in columns]

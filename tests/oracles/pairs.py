@@ -22,22 +22,31 @@ def ranks_within(levels, keep):
 
 
 def kept(suspected, keep):
-    """Rows (puf, eif, level), sorted by puf, level, eif, and for each PUF record whether it is ambiguous.
+    """Rows (puf, eif, level), sorted by puf, level, eif, and for each PUF record whether it is ambiguous, and its next.
 
-    ``suspected`` has the pairs (level, eif) of each PUF record; the lowest level is best.
+    ``suspected`` has the pairs (level, eif) of each PUF record; the lowest level is best. The next is the second best
+    level with the number of all pairs at it; None if there is none, and for an ambiguous record.
     """
-    rows, ambiguous = [], []
+    rows, ambiguous, following = [], [], []
     for i, pairs in enumerate(suspected):
         levels = ranks_within([level for level, _ in pairs], keep)
         ambiguous.append(bool(pairs) and not levels)
+        following.append(None if ambiguous[-1] else second([level for level, _ in pairs]))
         rows += [(i, k, level) for level, k in sorted(pairs) if level in levels]
-    return rows, ambiguous
+    return rows, ambiguous, following
+
+
+def second(levels):
+    """The second best level, and how many have it; None if there is none."""
+    others = [level for level in levels if level != min(levels)]
+    return (min(others), others.count(min(others))) if others else None
 
 
 def highest_kept(suspected, keep):
     """The same where the highest level is best."""
-    rows, ambiguous = kept([[(-level, k) for level, k in pairs] for pairs in suspected], keep)
-    return [(i, k, -cost) for i, k, cost in rows], ambiguous
+    rows, ambiguous, following = kept([[(-level, k) for level, k in pairs] for pairs in suspected], keep)
+    following = [next_one and (-next_one[0], next_one[1]) for next_one in following]
+    return [(i, k, -cost) for i, k, cost in rows], ambiguous, following
 
 
 def nearest(puf, eif, *, different, missing, limit, keep):

@@ -44,11 +44,11 @@ def risk(records, people, weights, fraction, households, wildcard):
     events = [next((j for j in pair if sizes[j] > 2 or min(records[j]) < 0), pair) for pair in pairs]
     found["dis_low"], found["dis_high"] = dis_interval(u, list(Counter(events).values()), g)
     counts = {i: sum(agree(records[i], one, wildcard) for one in people) for i in inside}
-    true = {i: 1 / n for i, n in counts.items() if n}
+    true = {i: 1 / (n or sizes[i]) for i, n in counts.items()}
     if people:
         found |= {
-            "true_uniques": sum(counts[i] == 1 for i in unique),
-            "true_matches": sum(true.get(i, 0) for i in unique),
+            "true_uniques": sum(counts[i] <= 1 for i in unique),
+            "true_matches": sum(true[i] for i in unique),
             "true_risk": sum(true.values()),
             "true_households": of_households(true, households),
         }

@@ -14,16 +14,20 @@ from oracles.preparing import by_stratum, distinct_links, prepare
 from oracles.rating import ALL, Pair, keep_ranks, rank, rate_rows
 from oracles.tolerance import possible_scores, tolerance
 
+CLAIMED = 5
+"""Scoring keeps no fewer pairs than a claim has candidates."""
+
 METRICS = ("unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter")
 
 
 @dataclass(frozen=True)
 class MetricResult:
-    scored: dict  # {(pufid, eifid): Pair} of the ranks within `keep`
+    scored: dict  # {(pufid, eifid): Pair} of the ranks within `keep`, which is five at least
     suspected: dict  # the same of the ranks within `max_pairs`
     confirmed: set  # the suspected (pufid, eifid) that are links
     ambiguous: set  # the pufids with suspected pairs whose best rank alone exceeds `max_pairs`
     rates: dict  # {stratum, or ALL: {column of rates.csv: value}}
+    claimed: list  # the pairs that claims are made from, whatever `keep` is: [(pufid, eifid, score or order)]
 
 
 @dataclass(frozen=True)
@@ -42,24 +46,25 @@ def run(study, puf, eif, iuf):
             continue
         options = study["metrics"][name] or {}
         if name == "unicity":
-            everything = suspected = unicity_pairs(study, options, puf, eif)
+            everything = suspected = claimed = unicity_pairs(study, options, puf, eif)
             ambiguous = set()
         else:
             setting = study.get("rank_filter") or {}
-            found = (
-                weighed_pairs(study, options, puf, eif, links)
-                if name == "fellegi_sunter"
-                else scored_pairs(name, study, options, puf, eif)
-            )
+            if name == "fellegi_sunter":
+                claimed, least = weighed_pairs(study, options, puf, eif, links)
+                found = [pair for pair in claimed if pair.score >= least]
+            else:
+                claimed = found = scored_pairs(name, study, options, puf, eif)
             pairs = rank(found, high_is_best=high_is_best(name, options))
-            everything = keep_ranks(pairs, int(setting.get("keep", 20)))
+            everything = keep_ranks(pairs, max(int(setting.get("keep", 20)), CLAIMED))
             suspected = keep_ranks(pairs, int(setting.get("max_pairs", 5)))
             ambiguous = {pair.pufid for pair in pairs} - {pair.pufid for pair in suspected}
         scored, kept = ({(pair.pufid, pair.eifid): pair for pair in some} for some in (everything, suspected))
         rates = rate_rows(study, puf, eif, strata, links, suspected, ambiguous)
         tolerated = tolerated_by(name, study, options, puf, eif, links)
         rates = {stratum: row | {"tolerance": tolerated} for stratum, row in rates.items()}
-        metrics[name] = MetricResult(scored, kept, kept.keys() & links, ambiguous, rates)
+        score = [(pair.pufid, pair.eifid, pair.order if name == "unicity" else pair.score) for pair in claimed]
+        metrics[name] = MetricResult(scored, kept, kept.keys() & links, ambiguous, rates, score)
     counts = next(iter(metrics.values())).rates
     sizes = {k: tuple(counts[k][c] for c in ("n_puf", "n_eif", "n_links")) for k in counts if k != ALL}
     return Result(sizes, metrics)
@@ -95,22 +100,23 @@ def scored_pairs(name, study, options, puf, eif):
 
 
 def weighed_pairs(study, options, puf, eif, links):
-    """As :func:`scored_pairs`, by the weights of evidence of the whole study."""
+    """All pairs with their weights of evidence, and the least weight of a suspected pair."""
     if not by_pattern(options):
         records = bin_records(study, puf, eif) if options.get("levels") == "bins" else (puf, eif)
-        found, _ = competing.of_study(study, options, *records, links)
-        return [Pair(p.key, e.key, p.stratum, score=Fraction(n, evidence.UNIT)) for (p, e), n in found.items()]
+        found, known = competing.of_study(study, options, *records, links)
+        pairs = [Pair(p.key, e.key, p.stratum, score=Fraction(n, evidence.UNIT)) for (p, e), n in found.items()]
+        return pairs, Fraction(known.least, evidence.UNIT)
     variables, binned = study["linking_variables"], bin_records(study, puf, eif)
     known, pairs = evidence.estimate(options, variables, *binned, links), []
     for stratum, (p, e) in by_stratum(*binned).items():
         for (i, k), units in evidence.score(known, options, variables, p, e).items():
             pairs.append(Pair(p[i].key, e[k].key, stratum, score=Fraction(units, evidence.UNIT)))
-    return pairs
+    return pairs, Fraction(known.least, evidence.UNIT)
 
 
 def by_pattern(options):
     """Whether a pair is judged by its bins and categories alone, whatever the other pairs are."""
-    plain = options.get("competition") == "false" and options.get("frequency") != "true"
+    plain = options.get("competition") == "false" and options.get("frequency") == "false"
     return options.get("levels") == "bins" and plain
 
 

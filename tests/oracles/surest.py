@@ -7,40 +7,42 @@ from oracles.preparing import by_stratum, distinct_links, prepare
 from oracles.rating import Pair, interval, rank, rate_rows, share
 
 
-def claims(scored, suspected, links, *, low_is_best):
-    """[(score, next score or None, c, t)] of each record with a suspected pair.
+def claims(pairs, links, *, low_is_best, most=5):
+    """[(score, next score or None, c, pairs at the next score, t)] of each record, of whom at most `most` are best.
 
-    `scored` and `suspected` are [(puf, eif, score)]: the pairs that scoring keeps, and those within the rank limit.
+    `pairs` are all [(puf, eif, score)] that pass, whatever the rank filter keeps; `most` is None without a limit.
     """
     by_record = defaultdict(list)
-    for puf, eif, score in scored:
+    for puf, eif, score in pairs:
         by_record[puf].append((score if low_is_best else -score, score, (puf, eif) in links))
     made = []
-    for puf in {puf for puf, _, _ in suspected}:
-        levels = sorted({level for level, _, _ in by_record[puf]})
-        scores = {level: score for level, score, _ in by_record[puf]}
-        best = [true for level, _, true in by_record[puf] if level == levels[0]]
-        made.append((scores[levels[0]], scores[levels[1]] if levels[1:] else None, len(best), sum(best)))
+    for own in by_record.values():
+        levels = sorted({level for level, _, _ in own})
+        scores = {level: score for level, score, _ in own}
+        best = [true for level, _, true in own if level == levels[0]]
+        after = [level for level, _, _ in own if levels[1:] and level == levels[1]]
+        if most is None or len(best) <= most:
+            made.append((scores[levels[0]], scores[after[0]] if after else None, len(best), len(after), sum(best)))
     return made
 
 
 def lines(made, study, *, low_is_best):
     """The lines of surest/{metric}.csv: one for each certainty, the surest first."""
 
-    def certainty(score, following):
+    def certainty(score, following, candidates, after):
         level = score if low_is_best else -score
         # Without a next rank nothing is near.
         gap = (1, 0) if following is None else (0, abs(following - score))
-        return level, (-gap[0], -gap[1])
+        return level, (-gap[0], -gap[1]), candidates, after
 
     groups = defaultdict(list)
     for claim in made:
-        groups[certainty(*claim[:2])].append(claim)
+        groups[certainty(*claim[:4])].append(claim)
     n, right, table = 0, Fraction(0), []
     for _, group in sorted(groups.items()):
         n += len(group)
-        right += sum(Fraction(t, c) for _, _, c, t in group)
-        table.append((group[0][0], group[0][1], n, right, right / n, *ends(study, right, n)))
+        right += sum(Fraction(t, c) for _, _, c, _, t in group)
+        table.append((*group[0][:4], n, right, right / n, *ends(study, right, n)))
     return table
 
 
@@ -55,7 +57,7 @@ def ends(study, right, n):
 def right_among(table, n):
     """How many of the surest n claims are right: those that are equally sure are drawn at random."""
     before = (0, Fraction(0))
-    for _, _, number, right, *_ in table:
+    for _, _, _, _, number, right, *_ in table:
         if n <= number:
             return before[1] + (right - before[1]) * Fraction(n - before[0], number - before[0])
         before = number, right
@@ -64,7 +66,7 @@ def right_among(table, n):
 
 def largest(table, least):
     """The largest number of claims of which at least a share is right."""
-    return max((n for _, _, n, _, rate, *_ in table if rate >= Fraction(str(least))), default=0)
+    return max((n for _, _, _, _, n, _, rate, *_ in table if rate >= Fraction(str(least))), default=0)
 
 
 def agreement(study, puf, eif, iuf, suspected):

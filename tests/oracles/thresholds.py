@@ -13,7 +13,8 @@ def risks(records, people, weights, wildcard):
     found = {"sample": [Fraction(1, len(matches[i])) for i in inside]}
     if people:
         counts = [sum(agree(records[i], one, wildcard) for one in people) for i in inside]
-        found["population"] = [Fraction(1, n) if n else Fraction(0) for n in counts]
+        # Where nobody matches, the record itself is evidence of as many people as it has matches in the file.
+        found["population"] = [Fraction(1, n or len(matches[i])) for i, n in zip(inside, counts, strict=True)]
         return found, [len(matches[i]) for i in inside], counts
     share = len(inside) / len(records)
     sums = [sum(weights[j] for j in matches[i]) / share for i in inside]
@@ -36,12 +37,12 @@ def summary(values):
 
 
 def presence(sizes, counts):
-    """k-map, population uniques, δ-presence, and the records that have more matches in the file than people."""
-    shares = [min(Fraction(1), Fraction(f, n)) if n else Fraction(0) for f, n in zip(sizes, counts, strict=True)]
+    """k-map, population uniques and δ-presence."""
+    people = [n or f for f, n in zip(sizes, counts, strict=True)]
+    shares = [min(Fraction(1), Fraction(f, n)) for f, n in zip(sizes, people, strict=True)]
     return {
-        "smallest": min((n for n in counts if n), default=None),
-        "n_unique": sum(f == n == 1 for f, n in zip(sizes, counts, strict=True)),
-        "n_beyond": sum(n < f for f, n in zip(sizes, counts, strict=True)),
+        "smallest": min(people, default=None),
+        "n_unique": sum(f == n == 1 for f, n in zip(sizes, people, strict=True)),
         "largest_presence": float(max(shares)) if shares else None,
         "mean_presence": float(sum(shares) / len(shares)) if shares else None,
     }

@@ -147,8 +147,11 @@ def test_survivors_are_unique_on_the_coarser_key(codes, wildcard):
 def test_words_of_many_columns_number_the_same_cells(codes):
     numbers = uniques.cell_numbers(codes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(uniques, "MAX_WORD", 1)
+        patch.setattr(wildcards, "MAX_WORD", 1)
         assert uniques.cell_numbers(codes).tolist() == numbers.tolist()
+        distinct, place = wildcards.distinct(codes + 1)
+        assert distinct.tolist() == [list(row) for row in sorted(set(map(tuple, (codes + 1).tolist())))]
+        assert distinct[place].tolist() == (codes + 1).tolist()
     known = [row for row in rows(codes) if min(row) >= 0]
     expected = {row: at for at, row in enumerate(sorted(set(known)))}
     assert numbers.tolist() == [expected.get(row, -1) for row in rows(codes)]

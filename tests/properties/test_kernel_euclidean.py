@@ -43,8 +43,8 @@ def test_the_order_of_records_and_variables_changes_nothing(comparison, seed):
     (puf_codes, eif_codes, puf_values, eif_values, spread), options = comparison
     generator = np.random.default_rng(seed)
     p, e, v = (generator.permutation(n) for n in (len(puf_codes), len(eif_codes), len(spread)))
-    rows, ambiguous = as_rows(nearest(puf_codes, eif_codes, puf_values, eif_values, spread, **options))
-    shuffled, ambiguous_too = as_rows(
+    rows, ambiguous, following = as_rows(nearest(puf_codes, eif_codes, puf_values, eif_values, spread, **options))
+    shuffled, ambiguous_too, following_too = as_rows(
         nearest(
             puf_codes[p][:, v],
             eif_codes[e][:, v],
@@ -56,6 +56,7 @@ def test_the_order_of_records_and_variables_changes_nothing(comparison, seed):
     )
     assert sorted((p[i], e[k], h) for i, k, h in shuffled) == sorted(rows)
     assert np.array_equal(ambiguous_too, np.array(ambiguous, bool)[p])
+    assert following_too == [following[i] for i in p]
 
 
 @given(comparisons())

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import winkler as oracle
+from oracles.mixed import following
+from oracles.pairs import second
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.metrics.winkler import METRIC, Closest, Nearest, Options
 from reident.linkage.pairing import Pairing, Records, Scope
@@ -66,8 +68,9 @@ def as_pairing(numeric, puf, eif, block=slice(None), scope=None):
 
 def score(pairing, agreement, min_agree, keep, threads=1):
     options = Options(agreement=agreement, min_agree=min_agree)
-    puf, eif, score, ambiguous, *_ = METRIC.score(pairing, options, ScoringContext(keep, threads))
-    return list(zip(puf.tolist(), eif.tolist(), score.tolist(), strict=True)), ambiguous.tolist()
+    puf, eif, score, ambiguous, *_, after, _ = METRIC.score(pairing, options, ScoringContext(keep, threads))
+    rows = list(zip(puf.tolist(), eif.tolist(), score.tolist(), strict=True))
+    return rows, ambiguous.tolist(), following(ambiguous, *after)
 
 
 @given(comparisons(), st.sampled_from(AGREEMENTS), st.data())
@@ -104,11 +107,12 @@ def test_a_block_in_a_wider_scope(drawn, other, agreement, data):
     m = data.draw(st.integers(1, v))
     counts = oracle.agreements(puf, eif, numeric, scope, agreement)
     distances = oracle.distances(puf, eif, numeric, scope, m)
-    for rule, (rows, ambiguous) in (
+    for rule, (rows, *of_record) in (
         (agreement, oracle.kept(counts, len(puf), 1, 5)),
         ({"closest": m}, oracle.lowest(distances, len(puf), 5)),
     ):
-        expected = [(i - start, *rest) for i, *rest in rows if start <= i < stop], ambiguous[start:stop]
+        inside = [(i - start, *rest) for i, *rest in rows if start <= i < stop]
+        expected = inside, *(values[start:stop] for values in of_record)
         assert score(as_pairing(numeric, puf, eif, slice(start, stop), scope), rule, 1, 5) == expected
 
 
@@ -139,12 +143,12 @@ def test_threads_make_no_difference():
 @pytest.mark.parametrize("rule", ["half_gap", {"closest": 2}, {"closest": 3}], ids=str)
 def test_blocks_make_no_difference(rule):
     whole = large()
-    rows, ambiguous = score(whole, rule, 1, 20)
+    rows, *of_record = score(whole, rule, 1, 20)
     assert rows
     parts = [slice(0, 256), slice(256, 257), slice(257, 700)]
     pieces = [(part.start, score(whole._replace(puf=whole.puf.take(part)), rule, 1, 20)) for part in parts]
-    assert [(start + i, *rest) for start, (part, _) in pieces for i, *rest in part] == rows
-    assert [one for _, (_, part) in pieces for one in part] == ambiguous
+    assert [(start + i, *rest) for start, (part, *_) in pieces for i, *rest in part] == rows
+    assert [[one for _, (_, *parts) in pieces for one in parts[at]] for at in (0, 1)] == of_record
 
 
 @pytest.mark.parametrize("keep", [1, 5, 20])
@@ -153,13 +157,14 @@ def test_the_closest_of_many_records(m, keep):
     """Windows grow in steps, and steps are undone, which few records do not need."""
     pairing = large()
     levels = oracle.levels_of_many(pairing.puf.values, pairing.eif.values, m)
-    rows, ambiguous = [], []
+    rows, ambiguous, after = [], [], []
     for i, level in enumerate(levels):
         best, bound = np.sort(level)[[0, keep]]
         kept = np.flatnonzero((level < bound) & (level < np.inf))
         rows += [(i, k, level[k]) for k in sorted(kept.tolist(), key=lambda k: (level[k], k))]
         ambiguous.append(bool(best == bound < np.inf))
-    assert score(pairing, {"closest": m}, 1, keep) == (rows, ambiguous)
+        after.append(None if ambiguous[-1] else second(level[level < np.inf].tolist()))
+    assert score(pairing, {"closest": m}, 1, keep) == (rows, ambiguous, after)
     assert rows if m > 1 else all(ambiguous)
 
 
@@ -170,7 +175,7 @@ def test_the_closest_are_few_if_most_values_are_missing():
     values[np.random.default_rng(4).random(values.shape) < 0.9] = np.nan
     pairing = pairing._replace(eif=pairing.eif._replace(values=values), scope=Scope(pairing.puf.values, values))
     levels = oracle.levels_of_many(pairing.puf.values, values, 3)
-    rows, ambiguous = score(pairing, {"closest": 3}, 1, 3000)
+    rows, ambiguous, _ = score(pairing, {"closest": 3}, 1, 3000)
     assert {(i, k): level for i, k, level in rows} == {
         (i, k): levels[i, k] for i, k in np.argwhere(levels < np.inf).tolist()
     }

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from making.examples import examples
 from oracles import pairs as oracle
 from oracles import unicity as unicity_oracle
+from oracles.mixed import as_rows
 from reident.kernels import strata, taxicab, unicity
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import MAX_SMALL, Estimates, ScoringContext
@@ -37,7 +38,7 @@ OPTIONS = {
     ),
     "unicity": st.sampled_from([{"interactions": word} for word in ("all", "full", "jointly_observed")])
     | st.integers(1, 4).map(lambda order: {"max_order": order}),
-    "fellegi_sunter": st.just({"levels": "bins", "competition": False}),
+    "fellegi_sunter": st.just({"levels": "bins", "competition": False, "frequency": False}),
 }
 
 
@@ -147,15 +148,15 @@ def test_taxicab_of_small_strata_is_that_of_the_definition(both, v, rng, keep, l
     starts = strata.Starts(*(np.append(0, np.cumsum([size[side] for size in both])).astype(int) for side in (0, 1)))
     puf, eif = (rng.integers(-1, 3, (start[-1], v)).astype(np.int32) for start in starts)
     found = taxicab.nearest(puf, eif, different=2, missing=1, limit=limit, keep=keep, starts=starts)
-    rows, ambiguous = [], []
+    rows, ambiguous, after = [], [], []
     for s in range(len(both)):
         p, e = starts.puf[s], starts.eif[s]
         own = puf[p : starts.puf[s + 1]], eif[e : starts.eif[s + 1]]
-        kept, full = oracle.nearest(*own, different=2, missing=1, limit=limit, keep=keep)
+        kept, full, following = oracle.nearest(*own, different=2, missing=1, limit=limit, keep=keep)
         rows += [(i + p, k + e, h) for i, k, h in kept]
         ambiguous += full
-    assert [*zip(*(column.tolist() for column in found[:3]), strict=True)] == rows
-    assert found[3].tolist() == ambiguous
+        after += following
+    assert as_rows(found) == (rows, ambiguous, after)
 
 
 @given(

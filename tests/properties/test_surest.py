@@ -2,20 +2,24 @@
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
 from oracles import surest as oracle
+from oracles.preparing import distinct_links, prepare
 from oracles.strategies import studies
 from oracles.study import run as judge
-from reident.linkage import agreement_of_metrics, attack, batches, surest
+from reident.linkage import agreement_of_metrics, attack, batches, claims, surest
 from reident.linkage.attack import Attack, AttackFiles
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.ranking import ranks
+from reident.linkage.metrics.contract import Following, Scored
 from reident.linkage.settings import ClaimSettings
 from reident.pipeline import step_settings
 from reident.sections.linkage import Rates
@@ -25,19 +29,26 @@ SCORES = st.sampled_from([0.0, 0.125, 0.25, 1 / 3, 0.5, 2.0])
 RECORDS = st.lists(st.lists(SCORES, max_size=6), max_size=9)
 
 
-def ranked(records, *, low_is_best):
-    """Pairs of records with these scores as the rank filter leaves them; one without a pair is ambiguous."""
-    rows = []
+def pairs_of(records):
+    """All pairs of records with these scores."""
+    return [(puf, eif, score) for puf, scores in enumerate(records) for eif, score in enumerate(scores)]
+
+
+def claimed(records, keep, *, low_is_best, ranked=True):
+    """The claims of records with these scores, of whose ranks those with at most `keep` pairs are kept."""
+    rows, following = [], []
     for puf, scores in enumerate(records):
-        rows += [(puf, eif, score) for eif, score in enumerate(sorted(scores, reverse=not low_is_best))]
-        rows += [] if scores else [(puf, None, None)]
-    puf, eif, score = zip(*rows, strict=True) if rows else ((), (), ())
-    table = pa.table(
-        {"puf": pa.array(puf, pa.int32()), "eif": pa.array(eif, pa.int32()), "score": pa.array(score, pa.float64())}
-    )
-    mask = np.array([value is None for value in eif], bool)
-    limits = ranks(table["puf"].to_numpy(), table["score"].to_numpy()).max_pairs
-    return table.append_column("max_pairs", pa.array(limits, mask=mask))
+        levels = sorted(set(scores), reverse=not low_is_best)
+        following.append((levels[1], scores.count(levels[1])) if levels[1:] else (0.0, 0))
+        n = 0
+        for level in levels:
+            n += scores.count(level)
+            if n <= keep:
+                rows += [(puf, eif, level) for eif, score in enumerate(scores) if score == level]
+    puf, eif, score = (np.array(column) for column in zip(*rows, strict=True)) if rows else np.empty((3, 0))
+    after = Following(*(np.array(column) for column in zip(*following, strict=True))) if following else None
+    scored = Scored(puf.astype(int), eif.astype(int), score.astype(float), np.empty(0, bool), following=after)
+    return claims.table(claims.claims(scored, ranked=ranked))
 
 
 def links_of(pairs):
@@ -47,8 +58,11 @@ def links_of(pairs):
 
 def check_lines(found, expected):
     assert len(found) == len(expected)
-    for row, (score, following, n, right, rate, low, high) in zip(found.itertuples(index=False), expected, strict=True):
+    for row, (score, following, candidates, after, n, right, rate, low, high) in zip(
+        found.itertuples(index=False), expected, strict=True
+    ):
         assert row.score == score
+        assert (row.n_candidates, row.n_next) == (candidates, after)
         assert row.next_score == following if following is not None else math.isnan(row.next_score)
         assert row.n_claims == n
         assert row.n_right == pytest.approx(float(right), rel=1e-14)
@@ -64,29 +78,26 @@ def check_lines(found, expected):
     records=RECORDS,
     truth=st.sets(st.tuples(st.integers(0, 8), st.integers(0, 5))),
     low_is_best=st.booleans(),
-    max_pairs=st.integers(1, 5),
+    keep=st.integers(5, 7),
+    ranked=st.booleans(),
     rows=st.sampled_from([1, 3, 2**20]),
     method=st.sampled_from(["clopper-pearson", "wilson"]),
 )
 def test_claims_are_ordered_as_the_oracle_orders_them(
-    records, truth, low_is_best, max_pairs, rows, method, monkeypatch_rows
+    records, truth, low_is_best, keep, ranked, rows, method, monkeypatch_rows
 ):
     monkeypatch_rows(rows)
-    pairs = ranked(records, low_is_best=low_is_best)
+    made = claimed(records, keep if ranked else 100, low_is_best=low_is_best, ranked=ranked)
     rates = {"interval": method, "level": "0.9"}
-    found = surest.order(ClaimSettings(low_is_best, max_pairs, Rates.model_validate(rates)), pairs, links_of(truth))
-    scored = [
-        row
-        for row in zip(*(pairs[name].to_pylist() for name in ("puf", "eif", "score")), strict=True)
-        if row[1] is not None
-    ]
-    within = [
-        row
-        for row, limit in zip(scored, (x for x in pairs["max_pairs"].to_pylist() if x), strict=True)
-        if limit <= max_pairs
-    ]
-    made = oracle.claims(scored, within, truth, low_is_best=low_is_best)
-    expected = oracle.lines(made, {"rates": rates}, low_is_best=low_is_best)
+    settings = ClaimSettings(low_is_best, Rates.model_validate(rates))
+    shards = [made.filter(pc.equal(pc.bit_wise_and(made["puf"], 1), part)) for part in (0, 1)]
+    found, of_shards = (surest.order(settings, sources, links_of(truth)) for sources in ([made], shards))
+    pd.testing.assert_frame_equal(found, of_shards, check_exact=True)
+    expected = oracle.lines(
+        oracle.claims(pairs_of(records), truth, low_is_best=low_is_best, most=5 if ranked else None),
+        {"rates": rates},
+        low_is_best=low_is_best,
+    )
     check_lines(found, expected)
     check_summary(surest.summarize({"m": found}, 0.6).iloc[0], expected)
     points = surest.curves({"m": found})
@@ -96,9 +107,9 @@ def test_claims_are_ordered_as_the_oracle_orders_them(
 
 
 def check_summary(line, expected):
-    n = expected[-1][2] if expected else 0
+    n = expected[-1][4] if expected else 0
     assert line["n_claims"] == n
-    assert line["n_right"] == pytest.approx(float(expected[-1][3]) if expected else 0)
+    assert line["n_right"] == pytest.approx(float(expected[-1][5]) if expected else 0)
     for percent in (50, 80, 90, 95):
         assert line[f"n_at_{percent}_percent"] == oracle.largest(expected, percent / 100)
     assert line["n_at_limit"] == oracle.largest(expected, 0.6)
@@ -127,10 +138,6 @@ def test_the_agreement_of_the_metrics_of_a_study_is_that_of_sets(drawn):
         step_settings.attacking(tables.study), files, Attack(None, tables.metrics, tables.rates, None)
     )
     suspected = {name: metric.suspected for name, metric in expected.metrics.items()}
-    for name, lines in claims.items():
-        whole = tables.rates[(tables.rates["metric"] == name) & (tables.rates["stratum"] == "ALL")].iloc[0]
-        assert surest.summarize({name: lines}, None)["n_claims"].item() == whole["n_suspected"]
-        assert (lines["n_right"].iloc[-1] if len(lines) else 0) == whole["best_rank_correct"]
     if len(suspected) == 1:
         assert made.rates.empty
         assert made.claims.empty
@@ -151,6 +158,52 @@ def test_the_agreement_of_the_metrics_of_a_study_is_that_of_sets(drawn):
     assert made.summary["metric"].tolist() == [*claims, "agreement"]
 
 
+@examples(300)
+@given(drawn=studies(fewest=1), keep=st.integers(0, 8), max_pairs=st.integers(1, 7), n_shards=st.integers(1, 3))
+def test_claims_of_a_study_are_those_of_all_pairs_whatever_is_kept(drawn, keep, max_pairs, n_shards):
+    study, *rows = drawn
+    expected = judge(study, *rows)
+    study["rank_filter"] = {"max_pairs": str(max_pairs), "keep": str(max_pairs + keep)}
+    tables = run(study, *rows, n_shards)
+    links = distinct_links(study, *(prepare(study, *side) for side in zip(("puf", "eif"), rows, strict=False)), rows[2])
+    for name, metric in expected.metrics.items():
+        if almost_tied(metric.claimed):
+            continue
+        part, most = step_settings.claiming(tables.study, name), 5 if REGISTRY[name].ranked else None
+        found = surest.order(part, [tables.metrics[name].claims], tables.links)
+        made = oracle.claims(metric.claimed, links, low_is_best=part.low_is_best, most=most)
+        columns = ["n_candidates", "n_next", "n_claims", "n_right", "score", "next_score"]
+        lines = [
+            [c, after, n, float(right), float(score), math.nan if following is None else float(following)]
+            for score, following, c, after, n, right, *_ in oracle.lines(made, study, low_is_best=part.low_is_best)
+        ]
+        assert len(found) == len(lines), name
+        for row, line in zip(found[columns].to_numpy().tolist(), lines, strict=True):
+            assert row == pytest.approx(line, rel=0, abs=2e-12, nan_ok=True), name
+
+
+def almost_tied(pairs):
+    """Whether two scores differ by less than rounding, so that equal ones may be rounded apart on one side alone."""
+    scores = sorted({score for _, _, score in pairs})
+    return any(0 < other - one < Fraction(3, 10**12) for one, other in pairwise(scores))
+
+
+@examples(100)
+@given(drawn=studies(fewest=1), limits=st.tuples(*[st.integers(1, 8)] * 4), n_shards=st.integers(1, 3))
+def test_no_number_of_the_surest_claims_depends_on_the_rank_filter(drawn, limits, n_shards):
+    study, *rows = drawn
+    found = []
+    for max_pairs, more, shards in ((*limits[:2], 1), (*limits[2:], n_shards)):
+        study["rank_filter"] = {"max_pairs": str(max_pairs), "keep": str(max_pairs + more)}
+        tables = run(study, *rows, shards)
+        files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
+        made = Attack(None, tables.metrics, tables.rates, None)
+        claimed, agreement = attack.claim(step_settings.attacking(tables.study), files, made)
+        found.append([*claimed.values(), agreement.claims, agreement.summary, agreement.curve])
+    for one, other in zip(*found, strict=True):
+        pd.testing.assert_frame_equal(one, other, check_exact=True)
+
+
 @examples(40)
 @given(drawn=studies(fewest=1), seed=st.integers(0, 2**32 - 1))
 def test_links_decide_which_claims_are_right_and_not_their_order(drawn, seed):
@@ -162,8 +215,8 @@ def test_links_decide_which_claims_are_right_and_not_their_order(drawn, seed):
     permuted = pa.table({"puf": tables.links["puf"], "eif": pa.array(draw.permutation(tables.links["eif"].to_numpy()))})
     for name, metric in tables.metrics.items():
         part = step_settings.claiming(tables.study, name)
-        before, after = (surest.order(part, metric.suspected, links) for links in (tables.links, permuted))
-        columns = ["score", "next_score", "n_claims"]
+        before, after = (surest.order(part, [metric.claims], links) for links in (tables.links, permuted))
+        columns = ["score", "next_score", "n_candidates", "n_next", "n_claims"]
         assert before[columns].equals(after[columns])
         assert REGISTRY[name].low_is_best(tables.study.chosen[name]) == part.low_is_best
 
@@ -181,20 +234,28 @@ def test_nothing_before_confirmation_depends_on_the_links(drawn, seed):
     for name, metric in before.metrics.items():
         assert metric.scores.equals(after.metrics[name].scores)
         assert metric.suspected.equals(after.metrics[name].suspected)
+        assert metric.claims.equals(after.metrics[name].claims)
 
 
 def test_equally_sure_claims_add_their_mean():
-    pairs = ranked([[0.0, 0.5], [0.0, 0.0, 0.5], [0.25], [0.0, 2.0]], low_is_best=True)
-    found = surest.order(ClaimSettings(True, 5, Rates()), pairs, links_of({(0, 0), (1, 1)}))
+    made = claimed([[0.0, 0.5], [0.0, 0.5], [0.25], [0.0, 2.0]], 20, low_is_best=True)
+    found = surest.order(ClaimSettings(True, Rates()), [made], links_of({(0, 0)}))
     assert found["next_score"].fillna(-1).tolist() == [2.0, 0.5, -1]
     assert found["n_claims"].tolist() == [1, 3, 4]
-    assert found["n_right"].tolist() == [0.0, 1.5, 1.5]
-    assert surest.right_among(found, np.array([2])).tolist() == [float(Fraction(3, 4))]
+    assert found["n_right"].tolist() == [0.0, 1.0, 1.0]
+    assert surest.right_among(found, np.array([2])).tolist() == [0.5]
+
+
+def test_fewer_candidates_and_then_fewer_at_the_next_rank_come_first():
+    records = [[0.0, 0.0, 0.5], [0.0, 0.5, 0.5], [0.0, 0.5], [0.0] * 6]
+    made = claimed(records, 20, low_is_best=True)
+    found = surest.order(ClaimSettings(True, Rates()), [made], links_of({(2, 0), (1, 0)}))
+    assert found[["n_candidates", "n_next"]].to_numpy().tolist() == [[1, 1], [1, 2], [2, 1]]
+    assert found["n_right"].tolist() == [1.0, 2.0, 2.0]
 
 
 def test_without_a_suspected_record_nothing_is_claimed():
-    nothing = ranked([[]], low_is_best=True)
-    found = surest.order(ClaimSettings(True, 5, Rates()), nothing, links_of(set()))
+    found = surest.order(ClaimSettings(True, Rates()), [claimed([[]], 20, low_is_best=True)], links_of(set()))
     assert found.empty
     line = surest.summarize({"taxicab": found}, 0.95).iloc[0]
     assert (line["n_claims"], line["n_at_95_percent"], line["n_at_limit"]) == (0, 0, 0)

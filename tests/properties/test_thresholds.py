@@ -41,7 +41,8 @@ def tables(file, people, weights, order=None):
     table = pa.table(front | {name: pa.array(file[:, at], mask=file[:, at] < 0) for at, name in enumerate(NAMES)})
     stratum = {STRATUM: pa.array(np.zeros(len(people), np.int32))}
     others = {name: pa.array(people[:, at], mask=people[:, at] < 0) for at, name in enumerate(NAMES)}
-    return table if order is None else table.take(order), pa.table(stratum | others)
+    categories = pd.DataFrame({"variable": [], "code": [], "missing": np.zeros(0, bool)})
+    return table if order is None else table.take(order), pa.table(stratum | others), categories
 
 
 def same(line, expected):

@@ -10,6 +10,7 @@ import reident
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from making.examples import examples
+from oracles import surest as claims
 from oracles import units as oracle
 from pandas.testing import assert_frame_equal
 from reident.errors import InputError
@@ -120,6 +121,12 @@ def test_units_are_what_the_definition_says(drawn, members, limits, norm, thresh
         right = {p for p, e in oracle.kept(expected, limits[0]) if (p, e) in links}
         rates = found.rates[found.rates["stratum"] == "ALL"].set_index("metric")
         assert rates.at[metric, "n_confirmed"] == len(right)
+        # The most evidence is best, whatever is kept.
+        evidence = [(p, e, pair[1]) for (p, e), pair in expected.items()]
+        lines = claims.lines(claims.claims(evidence, links, low_is_best=False), {}, low_is_best=False)
+        columns = ["n_candidates", "n_next", "n_claims", "n_right"]
+        ordered = [[*line[2:5], float(line[5])] for line in lines]
+        assert found.surest[metric][columns].to_numpy().tolist() == [pytest.approx(line) for line in ordered], metric
 
 
 @examples(20)

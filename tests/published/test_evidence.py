@@ -38,7 +38,7 @@ def scored():
     variables = tuple(OrderedVariable(name, "numeric") for name in NAMES)
     records = [Records(*own) for own in zip(sides, numbers, strict=True)]
     pairing = Pairing(variables, *records, (None,) * len(NAMES), np.ones(len(NAMES)), Scope(*numbers))
-    options = Options(levels="bins", competition=False, partial=PARTIAL, threshold={"weight": -1000})
+    options = Options(levels="bins", competition=False, frequency=False, partial=PARTIAL, threshold={"weight": -1000})
     found = fellegi_sunter.score(pairing, options, ScoringContext(len(codes), weights=Estimates(levels, model)))
     totals = np.full(len(codes), math.nan)
     totals[found.eif] = found.score

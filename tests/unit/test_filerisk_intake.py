@@ -65,7 +65,7 @@ def test_weights_that_cannot_be(weights, sentence):
 
 def test_codes_that_the_population_does_not_have():
     section = {**SEX, "key_variables": ["sex"], "population": {"file": {"path": "census.csv"}}}
-    found = coded(section, FILE, table("sex", "m"))
+    found = coded(section, FILE, table("sex", *"m" * 30))
     assert found.warnings["warning"].tolist() == [
         "census.csv: 1 of 2 codes of sex in survey.csv are not in the population."
     ]

@@ -24,7 +24,7 @@ def measured(file=FILE, people=PEOPLE, **risk):
     files = intake.prepare(
         step_settings.risk_files(study), *(None if x is None else as_text(x) for x in (file, people))
     )
-    return thresholds.measure(step_settings.comparing_risks(study), files.file, files.population)
+    return thresholds.measure(step_settings.comparing_risks(study), files.file, files.population, files.categories)
 
 
 def test_a_file_of_five_in_a_population_of_forty_nine():

@@ -34,8 +34,8 @@ files:
 """The beginning of a study file, a text for `format`."""
 
 LINKAGE = (
-    "resolve", "prepare", "stratify", "bin", "check_description", "leave_out", "score", "rank", "confirm",
-    "order_claims", "rate", "compare_metrics", "judge", "report",
+    "resolve", "prepare", "stratify", "bin", "check_description", "score", "rank", "confirm",
+    "order_claims", "rate", "compare_metrics", "challenge", "judge", "report",
 )  # fmt: skip
 """The steps of every study with metrics."""
 

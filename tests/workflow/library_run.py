@@ -67,7 +67,10 @@ def read(study: Path, folder: Path) -> Tables:
     metrics = {}
     for name in model.chosen:
         metrics[name] = MetricTables(
-            pa.concat_tables(stored.read(file) for file in sorted((folder / "scores" / name).glob("*.parquet"))),
+            *(
+                pa.concat_tables(stored.read(file) for file in sorted((folder / kind / name).glob("*.parquet")))
+                for kind in ("scores", "claims")
+            ),
             stored.read(folder / "suspected" / f"{name}.parquet"),
             stored.read(folder / "suspected" / f"{name}.distribution.csv"),
             stored.read(folder / "confirmed" / f"{name}.parquet"),

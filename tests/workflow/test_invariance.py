@@ -103,7 +103,7 @@ def test_a_dry_run_shows_every_job_of_a_study_that_never_ran(tmp_path):
     assert ended.code == 0, ended.shown
     four = {"score": 12, "rank": 4, "confirm": 4, "order_claims": 4}
     once = (
-        "resolve", "prepare", "stratify", "bin", "check_description", "leave_out", "rate", "compare_metrics", "judge",
+        "resolve", "prepare", "stratify", "bin", "check_description", "rate", "compare_metrics", "challenge", "judge",
         "report",
     )  # fmt: skip
     assert ended.planned == {**four, **dict.fromkeys(once, 1)}

@@ -67,7 +67,7 @@ def expected(k: int, rule: str | dict) -> list[tuple[int, int, int]]:
     columns = zip(*held, strict=True)
     masked = [list(row) for row in zip(*(masking.microaggregate(own, k, "mean") for own in columns), strict=True)]
     counts = oracle.agreements(masked, held, [True] * 10, (masked, held), rule)
-    kept, _ = oracle.kept(counts, len(rows), 1, 5)
+    kept, *_ = oracle.kept(counts, len(rows), 1, 5)
     suspected, right = defaultdict(set), defaultdict(set)
     for puf, eif, agree in kept:
         for least in range(1, agree + 1):

@@ -309,14 +309,14 @@ def test_a_changed_study_gives_its_own_numbers_though_its_time_stamp_is_kept(aga
 
 
 LIBRARY = "workflow/lib/reident"
-RATE = {"rate": 1, "judge": 1, "report": 1}
+RATE = {"rate": 1, "challenge": 1, "judge": 1, "report": 1}
 REPORT = {"report": 1}
 CODE = [
     (
         "a module of a step, with the records lost",
         f"{LIBRARY}/linkage/rates.py",
         "\n# edited\n",
-        {**RATE, "compare_metrics": 1, "leave_out": 1},
+        {**RATE, "compare_metrics": 1},
         "lost",
     ),
     ("the adapter of a step", "workflow/scripts/rate.py", "\n# edited\n", RATE, "whole"),

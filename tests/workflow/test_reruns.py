@@ -30,8 +30,8 @@ EVERYTHING = {
     "compare_metrics": 1,
 }
 REPORT = {"report": 1}
-WITHOUT = {"leave_out": 1}
-DESCRIBED = {"check_description": 1, **WITHOUT}
+AT_HAND = {"challenge": 1}
+DESCRIBED = {"check_description": 1, **AT_HAND}
 VERDICT = {"judge": 1, **REPORT}
 
 
@@ -84,28 +84,28 @@ CHANGES = [
         {"resolve": 1, "checklist": 1, **REPORT},
     ),
     ("the title", lambda study: study.update(title="A survey"), {"resolve": 1, **REPORT}),
-    ("α of taxicab", set_alpha, {"resolve": 1, **ONE_METRIC, **WITHOUT, **VERDICT}),
+    ("α of taxicab", set_alpha, {"resolve": 1, **ONE_METRIC, **AT_HAND, **VERDICT}),
     (
         "the level of the interval",
         lambda study: study.update(rates={"level": 0.9}),
-        {"resolve": 1, "order_claims": 4, "rate": 1, "compare_metrics": 1, **WITHOUT, **VERDICT},
+        {"resolve": 1, "order_claims": 4, "rate": 1, "compare_metrics": 1, **AT_HAND, **VERDICT},
     ),
     (
         "the rank limit",
         lambda study: study.update(rank_filter={"max_pairs": 3}),
-        {"resolve": 1, "confirm": 4, "order_claims": 4, "rate": 1, "compare_metrics": 1, **WITHOUT, **VERDICT},
+        {"resolve": 1, "confirm": 4, "order_claims": 4, "rate": 1, "compare_metrics": 1, **AT_HAND, **VERDICT},
     ),
     (
         "a metric less",
         lambda study: study["metrics"].pop("adhoc"),
-        {"resolve": 1, "rate": 1, "compare_metrics": 1, **WITHOUT, **VERDICT},
+        {"resolve": 1, "rate": 1, "compare_metrics": 1, **AT_HAND, **VERDICT},
     ),
     (
         "the file that cuts the bins",
         lambda study: study.update(binning={"cutpoints": "eif"}),
         {
             "resolve": 1, "bin": 1, "score": 2, "rank": 2, "confirm": 2, "order_claims": 2, "rate": 1,
-            "compare_metrics": 1, **WITHOUT, **VERDICT,
+            "compare_metrics": 1, **AT_HAND, **VERDICT,
         },
     ),
     (

@@ -43,7 +43,7 @@ def test_a_small_study_is_what_the_oracle_says(tmp_path):
     warnings = results["verdict/warnings.csv"].drop(columns="about")
     assert_frame_equal(ours.warnings[warnings.columns], warnings)
     assert_frame_equal(ours.plausibility, results["plausibility.csv"], check_exact=True)
-    assert_frame_equal(ours.exact, results["description/exact.csv"], check_exact=True)
+    assert_frame_equal(ours.attacks, results["attacks.csv"], check_exact=True)
 
 
 def apart(tables: dict[str, list[list[str]]]) -> list[list[str]]:

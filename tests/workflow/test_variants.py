@@ -130,7 +130,7 @@ def other(study):
 
 def one_metric(number):
     return dict.fromkeys(
-        ("score", "rank", "confirm", "order_claims", "rate", "compare_metrics", "leave_out", "judge"), number
+        ("score", "rank", "confirm", "order_claims", "rate", "compare_metrics", "challenge", "judge"), number
     )
 
 

@@ -9,7 +9,7 @@ Makes  results/{study}/simulated/{survey,population}.csv where the study simulat
        filerisk/individual.parquet: individual risk of every record; filerisk/{population,individual_classes}.csv:
        estimates of models of the population;
        filerisk/{scenarios,diversity,set_variables}.csv: several keys at once;
-       filerisk/{risks,thresholds}.csv: the risk of the records beside the thresholds of regulators;
+       filerisk/{risks,thresholds,judged}.csv: the risk of the records beside the thresholds of regulators;
        filerisk/{by_sample,by_class,by_tenth}.csv: samples of the population beside it
 """
 
@@ -167,9 +167,11 @@ rule measure_thresholds:
         unpack(PLAN.files("risk", "source_")),
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
+        categories="results/{study}/filerisk/categories.csv",
     output:
         risks="results/{study}/filerisk/risks.csv",
         thresholds="results/{study}/filerisk/thresholds.csv",
+        judged="results/{study}/filerisk/judged.csv",
         ledger="results/{study}/ledger/measure_thresholds.json",
     log:
         "results/{study}/logs/measure_thresholds.log",
@@ -177,6 +179,7 @@ rule measure_thresholds:
         "results/{study}/benchmarks/measure_thresholds.tsv"
     conda:
         "../../environment.yml"
+    threads: lambda wildcards, input: many_threads() if is_large(input.file) else 1
     resources:
         mem_mb=memory(40),
         runtime=minutes,

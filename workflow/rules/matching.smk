@@ -6,7 +6,8 @@ Makes  results/{study}/simulated/{confidential,synthetic_1,…,holdout}.csv wher
        matching/{account,warnings,correspondence}.csv;
        matching/records.parquet: c, T, K, F of every target by file;
        matching/{summary,scenarios,distribution,variables,pooled}.csv: aggregates for the report;
-       matching/closest.{parquet,csv}, matching/nearness.csv, matching/distances.csv: distances to the closest record (§8.1), where wanted
+       matching/closest.{parquet,csv}, matching/{premise,nearness,distances}.csv: distances to the closest record (§8.1),
+       where wanted
 """
 
 
@@ -109,6 +110,7 @@ rule measure_distances:
             category="{study}",
             labels={"result": "Distance to the closest record", "format": "CSV"},
         ),
+        premise="results/{study}/matching/premise.csv",
         nearness="results/{study}/matching/nearness.csv",
         distances="results/{study}/matching/distances.csv",
         ledger="results/{study}/ledger/measure_distances.json",

@@ -3,6 +3,7 @@
 Reads  results/{study}/binned/ (unicity, taxicab, Fellegi–Sunter) or prepared/ (the others); strata/
 Makes  weights/{levels,model}.csv: the weights of Fellegi–Sunter, and calibration.csv: its probabilities against the links;
        scores/{metric}/{scatteritem}.parquet: the pairs that the rank filter may need;
+       claims/{metric}/{scatteritem}.parquet: the candidates of the claims, and what follows them;
        suspected/{metric}.parquet: the pairs of all shards with their ranks;
        suspected/{metric}.distribution.csv: records and pairs by stratum and rank;
        confirmed/{metric}.parquet: the suspected pairs by their keys, {metric}.pairs.parquet: by row number;
@@ -55,13 +56,12 @@ rule score:
         model=PLAN.weights("model"),
     output:
         pairs="results/{study}/scores/{metric}/{scatteritem}.parquet",
+        claims="results/{study}/claims/{metric}/{scatteritem}.parquet",
         ledger="results/{study}/ledger/score.{metric}.{scatteritem}.json",
     log:
         "results/{study}/logs/score.{metric}.{scatteritem}.log",
     benchmark:
         "results/{study}/benchmarks/score.{metric}.{scatteritem}.tsv"
-    # Before `leave_out`, which runs the same compiled code: in a first run, only one of them compiles it.
-    priority: 1
     conda:
         "../../environment.yml"
     # Small files are compared before a second thread has started.

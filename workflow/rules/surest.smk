@@ -1,6 +1,6 @@
 """What an intruder can be sure of: the surest claims and the agreement of metrics (METHODS §6.7, §6.8).
 
-Reads  results/{study}/suspected/, confirmed/, strata/ and the links in prepared/
+Reads  results/{study}/claims/, suspected/, confirmed/, strata/ and the links in prepared/
 Makes  surest/{metric}.csv: how many of the claims of a metric are right, the surest first;
        agreement/rates.csv: the rates of the pairs that at least k metrics suspect; surest/agreement.csv: its claims;
        surest/{summary,curve}.csv: aggregates of the surest claims for the report
@@ -10,7 +10,7 @@ Makes  surest/{metric}.csv: how many of the claims of a metric are right, the su
 rule order_claims:
     """Count the right claims of a metric, the surest first."""
     input:
-        pairs=PLAN.result("rank", "suspected/{metric}.parquet"),
+        candidates=PLAN.all_claims,
         iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
     output:
         claims="results/{study}/surest/{metric}.csv",
@@ -39,6 +39,7 @@ rule compare_metrics:
         strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
         manifest=PLAN.result("stratify", "strata/manifest.csv"),
         pairs=PLAN.results("confirm", "confirmed/{metric}.pairs.parquet"),
+        suspected=PLAN.results("rank", "suspected/{metric}.parquet"),
         ordered=PLAN.results("order_claims", "surest/{metric}.csv"),
     output:
         rates="results/{study}/agreement/rates.csv",

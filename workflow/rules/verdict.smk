@@ -1,7 +1,7 @@
 """The verdict: every warning of a study, each limit of its `decision`, and what they come to (METHODS §6).
 
 Reads  the warnings and accounts of reading the files, results/{study}/rates.csv, weights/{model,calibration}.csv,
-       matching/{scenarios,pooled}.csv, filerisk/{cells,summary,risks,thresholds,scenarios,diversity,population}.csv,
+       matching/{scenarios,pooled}.csv, filerisk/{cells,summary,risks,thresholds,judged,scenarios,diversity,population}.csv,
        description/overlap.csv, attribution/summary.csv, as far as the study has them
 Makes  verdict/warnings.csv: all warnings, the gravest first; verdict/limits.csv: each limit, for each metric;
        verdict/summary.csv: the verdict. The end of the run shows the graver warnings in the terminal (`onsuccess`)

@@ -10,4 +10,4 @@ with ledger.step(snakemake) as step:
     account = pd.concat([step.read("account"), step.read("strata_account")])
     sources = {side: step.path(f"source_{side}") for side in prepared}
     texts = grouping.texts(step.settings.files, sources) if grouping.is_of_rows(prepared) else {}
-    step.write_all(check(step.settings, prepared, step.read("iuf"), strata, account, texts))
+    step.write("checks", check(step.settings, prepared, step.read("iuf"), strata, account, texts))

@@ -5,4 +5,5 @@ from reident.filerisk import thresholds
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    step.write_all(thresholds.measure(step.settings, step.read("file"), step.read("population")))
+    tables = {name: step.read(name) for name in ("file", "population", "categories")}
+    step.write_all(thresholds.measure(step.settings, **tables, threads=step.threads))

@@ -4,4 +4,4 @@ from reident import ledger
 from reident.linkage import surest
 
 with ledger.step(snakemake) as step:
-    step.write("claims", surest.order(step.settings, step.open("pairs"), step.open("iuf")))
+    step.write("claims", surest.order(step.settings, step.open_all("candidates"), step.open("iuf")))

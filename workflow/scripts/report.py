@@ -16,5 +16,5 @@ with ledger.step(snakemake) as step, ThreadPoolExecutor(1) as beside:
     notebook = execute.execute(step.path("notebook"), {"results": step.folder}, font)
     step.write("notebook", nbformat.writes(notebook))
     page, heading = render.result(), dataclasses.asdict(step.settings)
-    about = page.About(study=step.called, live=True, **heading)
+    about = page.About(study=step.called, internal=True, live=True, **heading)
     step.write_all(page.render(page.read(notebook), about, font, step.say))

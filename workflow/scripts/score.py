@@ -14,6 +14,5 @@ with ledger.step(snakemake) as step:
     context = ScoringContext(
         threads=step.threads, functions=step.inputs["functions"], progress=step.progress, weights=weights
     )
-    scoring.score_shard(
-        step.settings, REGISTRY[step.metric], **tables, blocks=blocks, context=context, pairs=step.sink("pairs")
-    )
+    sinks = {name: step.sink(name) for name in ("pairs", "claims")}
+    scoring.score_shard(step.settings, REGISTRY[step.metric], **tables, blocks=blocks, context=context, **sinks)

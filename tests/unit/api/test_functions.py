@@ -48,7 +48,7 @@ def test_the_study_of_readme_has_the_rates_of_readme(folder):
         for line in rates.itertuples()
     ]  # fmt: skip
     assert shown == rows
-    assert len(rows) == 4
+    assert len(rows) == 5
 
 
 def test_data_frames_give_what_a_study_file_gives(folder):
@@ -145,6 +145,19 @@ def test_the_risk_of_files_comes_with_the_warnings_of_reading_them():
         assert "sex" in found.warnings["warning"].item()
 
 
+def test_closest_records_come_with_a_warning_where_the_holdout_differs():
+    draw = np.random.default_rng(1)
+    people, synthetic, held, richer = (pd.DataFrame({"pay": draw.normal(at, 1, 200)}) for at in (0, 0, 0, 0.6))
+    alike, unlike = (reident.closest(people, synthetic, holdout) for holdout in (held, richer))
+    assert alike.warnings.empty
+    assert alike.closest["comparable"].tolist() == [True]
+    assert unlike.warnings[["severity", "code"]].to_numpy().tolist() == [["invalidates", "holdout_differs"]]
+    assert "pay" in unlike.warnings["warning"].item()
+    assert unlike.closest["comparable"].tolist() == [False]
+    assert unlike.premise.set_index("variable")["differs"]["pay"]
+    assert reident.closest(people, synthetic).premise.empty
+
+
 def test_composite_keys_and_options():
     puf = pd.DataFrame({"h": ["1", "1", "2"], "p": [1, 2, 1], "c": list("abc"), "x": [1.5, 2.0, np.nan]})
     eif = pd.DataFrame({"id": list("uvw"), "c": list("abd"), "x": [1.5, 2.0, 9.0]})
@@ -234,7 +247,7 @@ def test_the_page_runs(folder):
     for treatment, block in code:
         if not treatment:
             exec(block, names)  # noqa: S102 - the page's own code
-    assert set(names["result"].confirmed) == {"unicity", "taxicab", "euclidean", "adhoc"}
+    assert set(names["result"].confirmed) == {"unicity", "taxicab", "euclidean", "adhoc", "fellegi_sunter"}
     assert len(code) == 4
 
 

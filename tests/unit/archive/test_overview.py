@@ -152,3 +152,34 @@ def test_the_page_and_the_table_have_every_row_in_the_language_of_the_studies(fo
     table = pd.read_csv(folder.reports / "index.csv")
     assert table["study"].tolist() == ["changed", "survey-2025", "survey-2026"]
     assert table["before_confirmed_rate"].tolist()[-1] == 0.1
+
+
+FILE, ATTACK = "file_risk", "attack"
+LIMITS = ["about", "limit", "metric", "value", "bound", "outcome"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        ([(FILE, "k_anonymity_at_least", "", 1.0, 3.0, "breaks"),
+          (FILE, "dis_at_most", "", 0.1, 0.2, "passes")],
+         "k-anonymity: 1 (limit 3)"),
+        ([(FILE, "dis_at_most", "", 0.1, 0.2, "passes"),
+          (FILE, "largest_risk_at_most", "cells", 0.08, 0.09, "passes")],
+         "largest risk, cells: 8.0 % (limit 9 %)"),
+        ([(ATTACK, "reach_at_most", "taxicab", 0.3, 0.2, "breaks"),
+          (ATTACK, "reach_at_most", "adhoc", 0.5, 0.2, "breaks")],
+         "reach, Adhoc: 50.0 % (limit 20 %)"),
+        ([(ATTACK, "conditional_rate_at_most", "adhoc", 0.5, 1.0, "unbreakable"),
+          (ATTACK, "confirmed_at_most", "adhoc", 12.0, 40.0, "passes")], "confirmed records, Adhoc: 12 (limit 40)"),
+        ([(ATTACK, "confirmed_at_most", "adhoc", 0.0, 0.0, "passes")], "confirmed records, Adhoc: 0 (limit 0)"),
+        ([(FILE, "dis_at_most", "", float("nan"), 0.2, "none")], "DIS: – (limit 20 %)"),
+    ],
+)  # fmt: skip
+def test_what_the_deciding_limit_judged_is_beside_the_verdict(folder, lines, shown):
+    """The gravest outcome decides, and of equal ones what is nearest to its bound, or furthest beyond it."""
+    folder.add("a", "above", tables={"verdict/limits.csv": pd.DataFrame(lines, columns=LIMITS)})
+    rows = overview.collect(folder.results, folder.reports)
+    page = studies.page(rows).replace("\u00a0", " ")
+    assert f">{shown}<" in page
+    assert "What the limit judged" in page

@@ -149,7 +149,7 @@ def test_bytes_cost_no_more_than_the_pair_and_boxes_no_more_than_their_records(v
     sums = np.full((2, 15, 300, 2), -1, np.int64)
     boxes = np.full((2, 15, 300, 2, 2), -1, np.int64)
     byte_sums(model, index, puf_rows, empty_query(model), level, base, sums, boxes)
-    pairs, _ = oracle.nearest(*arrays, rules, above=-1, keep=300)
+    pairs, *_ = oracle.nearest(*arrays, rules, above=-1, keep=300)
     cost = np.full((15, 300), -1, np.int64)
     for i, r, score in pairs:
         cost[i, r] = total - score

@@ -14,6 +14,7 @@ import reident
 from hypothesis import given
 from hypothesis import strategies as st
 from reident import language
+from reident.challenge.settings import EXACT
 from reident.intake.severity import StudyWarning, table
 from reident.language.messages import message, percentage, sentence, translated, words
 from reident.language.sentences import entries, field_names, is_choice
@@ -21,7 +22,6 @@ from reident.linkage.bins import bin_ends, bin_labels
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.sections.language import DEFAULT_LANGUAGE, LANGUAGES
-from reident.verdict.stronger import EXACT
 
 LIBRARY = Path(reident.__file__).parent
 FILES = {code: entries(language.FOLDER / code, "messages") for code in LANGUAGES}

@@ -45,8 +45,12 @@ def test_the_section_needs_an_attack(tmp_path):
         ({"winkler": {"agreement": {"closest": 1}}}, ()),
         ({"fellegi_sunter": {}}, ("fellegi_sunter",)),
         ({"fellegi_sunter": {"m": "informed"}}, ("fellegi_sunter",)),
-        ({"fellegi_sunter": {"m": "informed", "competition": False}}, ()),
-        ({"fellegi_sunter": {"m": "informed", "competition": False, "one_to_one": True}}, ("fellegi_sunter",)),
+        ({"fellegi_sunter": {"m": "informed", "competition": False}}, ("fellegi_sunter",)),
+        ({"fellegi_sunter": {"m": "informed", "competition": False, "frequency": False}}, ()),
+        (
+            {"fellegi_sunter": {"m": "informed", "competition": False, "frequency": False, "one_to_one": True}},
+            ("fellegi_sunter",),
+        ),
     ],
 )
 def test_no_curve_is_fitted_for_a_rule_that_depends_on_the_size(metrics, fixed):

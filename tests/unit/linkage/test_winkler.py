@@ -97,7 +97,7 @@ CLOSEST = [
 @pytest.mark.parametrize(("masked", "eif", "m", "levels"), [c[1:] for c in CLOSEST], ids=[c[0] for c in CLOSEST])
 def test_the_closest(masked, eif, m, levels):
     eif = np.array(eif, float)
-    puf, at, level, ambiguous = closest(
+    puf, at, level, ambiguous, *_ = closest(
         np.array([masked], float), eif, eif, numeric=np.ones(len(masked), bool), m=m, slack=0.0, keep=9
     )
     known = [(level, at) for at, level in enumerate(levels) if level is not None]
@@ -118,7 +118,7 @@ def test_a_category_is_near_to_itself_alone():
 def test_the_closest_of_no_record(n_puf, n_eif):
     puf, eif = np.ones((n_puf, 2)), np.ones((n_eif, 2))
     found = closest(puf, eif, eif, numeric=np.ones(2, bool), m=1, slack=0.0, keep=2)
-    assert [len(column) for column in found] == [0, 0, 0, n_puf]
+    assert [len(column) for column in found] == [0, 0, 0, n_puf, n_puf, n_puf]
     assert not found[3].any()
 
 

@@ -55,7 +55,13 @@ def test_the_choices_are_those_in_force(results):
 
 
 @pytest.mark.parametrize(
-    ("limit", "words"), [(1, "within the limit"), (0, "above the limit"), ({"job": 1}, "Met: DiSCO of at most 100")]
+    ("limit", "words"),
+    [
+        (0.99, "within the limit"),
+        (0, "above the limit"),
+        ({"job": 0.99}, "Met: DiSCO of at most 99"),
+        (1, "No result can break"),
+    ],
 )
 def test_the_verdict_on_what_could_be_learnt(tmp_path, limit, words):
     results = Results(write_learnt(tmp_path / "results", decision={"disco_at_most": limit}))

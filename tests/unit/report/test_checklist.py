@@ -123,7 +123,9 @@ def test_the_risk_of_a_file_is_shown_as_in_its_section(tmp_path):
     made = Results(write_filerisk(tmp_path / "results"))
     summary = made.table("filerisk/summary.csv").set_index("quantity")["value"]
     text = {name: block(made) for name, block in EXHIBITS.items()}
-    assert text["uniques"].startswith(f"{int(summary['U']):,} of {int(summary['records']):,} records (")
+    complete = int(summary["records"]) - int(summary["records_missing_a_value"])
+    which = " that have a value of every key variable" if complete < int(summary["records"]) else ""
+    assert text["uniques"].startswith(f"{int(summary['U']):,} of {complete:,} records{which} (")
     share = f"{100 * float(summary['dis']):.1f}{NO_BREAK}%"
     assert text["dis"] == f"A unique match is estimated to be correct with probability {share} (DIS)."
     smallest = made.table("filerisk/cells.csv")["cell_size"].min()

@@ -117,7 +117,7 @@ def test_a_figure_is_drawn_for_a_page_and_for_a_phone(drawn, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_contains_no_date_program_link_or_script(drawn, name):
     for svg in drawn[name][:2]:
-        assert not re.search(r"date|creator|metadata|<script|\son\w+=|<!--|<text", svg, re.IGNORECASE)
+        assert not re.search(r"\bdate\b|creator|metadata|<script|\son\w+=|<!--|<text", svg, re.IGNORECASE)
         addresses = set(re.findall(r'(?:href|src)="([^"]*)"', svg))
         assert all(address.startswith("#") for address in addresses)
 
@@ -173,7 +173,7 @@ def test_the_rank_limit_shows_one_guess_beside_the_conditional_rate(usual):
     limits = usual.table("confirmed/taxicab.limits.csv").set_index(["stratum", "max_pairs"])
     line = limits.loc[("ALL", 5)]
     shown = percent(line["expected_correct"] / line["n_suspected"])
-    (found,) = re.findall(r"Taxicab, expected correct: ([^,]*), ([^,]*),", patterns.rank_limit_figure(usual).alt)
+    (found,) = re.findall(r"Taxicab, random candidate right: ([^,]*), ([^,]*),", patterns.rank_limit_figure(usual).alt)
     assert found[1] == f"{shown} at 5".replace("\N{NO-BREAK SPACE}", " ")
 
 

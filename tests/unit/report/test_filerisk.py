@@ -5,7 +5,14 @@ import pyarrow.parquet as pq
 import pytest
 from making.filerisk import FILE_RISK, POPULATION, drawn, perturbed, write_filerisk
 from making.report import BLOCKS, cells, written
-from reident.report.blocks import filerisk, filerisk_dis, filerisk_population, filerisk_uniques, warnings
+from reident.report.blocks import (
+    filerisk,
+    filerisk_brief,
+    filerisk_dis,
+    filerisk_population,
+    filerisk_uniques,
+    warnings,
+)
 from reident.report.results import Results
 
 
@@ -103,7 +110,8 @@ def test_samples_without_a_unique_record(make_results, change, keys):
 def test_a_file_without_a_unique_record(make_results):
     people = drawn(60).assign(sex="1")
     results = make_results({**FILE_RISK, "key_variables": ["sex"]}, file=people)
-    assert "No record in the file is unique" in filerisk.risk_findings(results)
+    assert "None of 60 records in the file is unique" in filerisk_brief.file_at_risk(results)
+    assert filerisk.risk_findings(results) is None
     assert "not defined" in filerisk_dis.risk_dis(results)
     assert "undefined" in filerisk_dis.risk_hazards(results)
     assert filerisk.risk_levels(results) is None
@@ -116,7 +124,7 @@ def test_variables_that_are_missing_in_every_record(make_results, section, missi
     people = drawn(60).assign(age="-9", job="-9")
     results = make_results({**section, "missing": missing}, file=people)
     if missing == "excluded":
-        assert "No record in the file is unique" in filerisk.risk_findings(results)
+        assert "Compared on the values that each of all 60 records has" in filerisk_brief.file_at_risk(results)
         assert "age is missing in every record" in warnings.warnings(results).replace("\\", "")
         assert "| **age** | 0 | 100" in filerisk.risk_variables(results)
         assert filerisk_population.risk_bins(results) is None
@@ -229,7 +237,7 @@ def test_sentences_appear_in_their_cases_only(make_results, case):
 
 SUDA = {
     *("suda", "variables", "levels", "contributions_figure", "definitions", "classes", "classes_figure"),
-    *("choices", "findings", "by_class", "calibration_figure"),
+    *("choices", "by_class", "calibration_figure"),
 }
 """The pieces that have a result of SUDA."""
 
@@ -238,8 +246,9 @@ def test_every_table_and_sentence_of_suda_says_which_convention_it_follows(tmp_p
     for missing, people, n in (("wildcard", drawn(200), 1), ("excluded", drawn(200), 0), ("wildcard", whole(200), 0)):
         folder = tmp_path / f"{missing}-{len(people)}"
         results = Results(write_filerisk(folder, {**POPULATION, "missing": missing}, file=people))
-        for name in (name for name in BLOCKS if name.split(".risk_")[-1] in SUDA):
-            content = BLOCKS[name](results)
+        blocks = {name: block for name, block in BLOCKS.items() if name.split(".risk_")[-1] in SUDA}
+        for name, block in (blocks | {"at risk": filerisk_brief.file_at_risk}).items():
+            content = block(results)
             text = getattr(content, "caption", None) or str(content)
             assert bool(text.count("in no set with a variable that it misses (`excluded`)")) == bool(n), name
 

@@ -3,7 +3,7 @@
 import pytest
 from making.filerisk import SEVERAL, write_filerisk
 from making.report import rows
-from reident.report.blocks import filerisk, filerisk_scenarios
+from reident.report.blocks import filerisk_brief, filerisk_scenarios
 from reident.report.results import Results
 
 AGAINST = {**SEVERAL, "population": {"file": {"path": "census.csv"}}}
@@ -123,11 +123,15 @@ def test_only_scenarios_or_only_sets_have_their_parts_alone(against, only_sets):
 @pytest.mark.parametrize(
     ("limit", "expected"),
     [
-        (1, "Met: at most 100 % sample uniques for the intruder Neighbour, here 0.0 % and at most 100 %"),
-        ({"Employer": 0.001}, "Broken: at most 0.1 % sample uniques for the intruder Employer, here "),
+        (0.999, [("Unique records, for the intruder Neighbour", "0 %", "at most 99.9 %", "met")]),
+        ({"Employer": 0.001}, [("Unique records, for the intruder Employer", "%", "at most 0.1 %", "▲ broken")]),
     ],
 )
 def test_the_verdict_names_the_scenarios_with_their_limits(tmp_path, limit, expected):
     folder = write_filerisk(tmp_path / "results", SEVERAL, decision={"unique_share_at_most": limit})
-    text = plain(filerisk.risk_overall(Results(folder)))
-    assert expected in text
+    lines = rows(plain(filerisk_brief.limits_of_file(Results(folder))))
+    for name, found, bound, outcome in expected:
+        (line,) = [line for line in lines if name in line[0]]
+        assert found in line[1]
+        assert line[2] == bound
+        assert outcome in line[3]

@@ -8,7 +8,7 @@ from reident.report.blocks import choices
 from reident.report.sentences import Sentences
 from reident.sections.language import LANGUAGES
 
-SENTENCES = [("brief", "about.metric")]
+SENTENCES = [("edition", "metric")]
 """The group of sentences that says what each metric is."""
 
 

@@ -9,7 +9,7 @@ from making.report import Shape, cells, write_results
 from reident import language
 from reident.language.sentences import field_names
 from reident.report import sentences, terms
-from reident.report.blocks import annex, attack, brief, common, units
+from reident.report.blocks import annex, attack, brief, common, squares, units
 from reident.report.results import Results
 from reident.report.wording import rates
 from reident.sections.language import LANGUAGES
@@ -57,16 +57,35 @@ def test_sentences_on_records_are_on_units_and_keep_their_fields(code):
 
 @pytest.mark.parametrize("read", [Results, german])
 def test_cells_speak_of_units(read, tmp_path):
-    """But for the front page, which says what others compare, the account of the files' rows, and an anchor."""
+    """But for the account of the files' rows, and an anchor."""
     shown = cells(read(write_results(tmp_path, Shape(units=True))))
     said = {name: " ".join(text for block in blocks for text in texts(block)) for name, blocks in shown.items()}
-    assert {name for name, text in said.items() if RECORDS.search(text)} == {"front", "account", "glossary"}
+    assert {name for name, text in said.items() if RECORDS.search(text)} == {"account", "glossary"}
+
+
+def of_kind(folder, kind):
+    """The results of a study that says what its units are."""
+    study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+    study["units"]["kind"] = kind
+    (folder / "study.json").write_text(json.dumps(study), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(("kind", "plural"), [("household", "households"), ("person", "people")])
+def test_units_have_the_name_that_the_study_gives_them(tmp_path, kind, plural):
+    study = Results(of_kind(write_results(tmp_path, Shape(units=True)), kind))
+    blocks = (brief.test, units.units_front, squares.strips, brief.product, brief.at_risk, units.units_members)
+    page = " ".join(text for block in blocks for text in texts(block(study)))
+    assert re.findall(r"\b[Uu]nits?\b", page) == []
+    assert f"Of 100 {plural} to be released" in page
+    german_page = " ".join(texts(squares.strips(german(study.folder))))
+    assert ("Haushalten" if kind == "household" else "Personen") + ", die freigegeben" in german_page
 
 
 def test_only_words_of_the_report_become_units(tmp_path):
     """A title is data, and the risk of a file is that of its records."""
     study = Results(write_results(tmp_path, Shape(units=True, variables=(("record", "categorical", "record"),))))
-    shown = f"{brief.test(study)} {brief.keys(study)}"
+    shown = f"{brief.test(study)} {squares.strips(study)}"
     assert f"with the {round(study.whole['n_puf'].iloc[0]):,} units to be released" in shown
     assert "records" not in shown
     assert "record" in attack.variables(study)

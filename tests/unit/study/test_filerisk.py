@@ -108,7 +108,7 @@ CHANGES = [
     ({}, {"weighting": "normalised"}, SEARCH),
     ({}, {"dis_suda": "user-guide"}, {"assess_file"}),
     ({}, {"special": {"seed": 2}}, {"assess_file"}),
-    ({}, {"sampling_fraction": 0.2}, {*SEARCH, "measure_thresholds"}),
+    ({}, {"sampling_fraction": 0.2}, {"prepare_filerisk", *SEARCH, "measure_thresholds"}),
     ({}, {"missing": "category"}, {"prepare_filerisk"}),
     ({}, {"missing": "wildcard"}, {"prepare_filerisk", *SEARCH, "measure_thresholds"}),
     ({}, {"collapse": [{"variable": "sex", "recode": {"1": "2"}}]}, {"assess_file"}),

@@ -239,7 +239,7 @@ def test_the_canonical_form_reads_back_as_the_study():
     assert studies.canonical_json(again) == text
 
 
-CLAIMS = {"order_claims", "compare_metrics", "leave_out"}
+CLAIMS = {"order_claims", "compare_metrics", "challenge"}
 TOUCHES = [
     ("the title", {"title": "T"}, {"report"}),
     ("the study before", {"predecessor": "p-2025"}, set()),
@@ -247,14 +247,15 @@ TOUCHES = [
     (
         "the limit on the surest claims",
         {"decision": {"surest": {"right": "0.9", "at_most": "5"}}},
-        {"judge", "compare_metrics"},
+        {"judge", "compare_metrics", "challenge"},
     ),
+    ("how far other attacks go", {"challenge": "none"}, {"challenge"}),
     ("the interval", {"rates": {"interval": "wilson"}}, {"rate", *CLAIMS}),
     ("the clusters", {"rates": {"cluster": "hh"}}, {"prepare", "check_description", "rate", *CLAIMS}),
-    ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, {"confirm", "rate", *CLAIMS}),
-    ("what scoring keeps", {"rank_filter": {"keep": "30"}}, {"score", "confirm", "leave_out"}),
-    ("α", {"metrics": {"taxicab": {"alpha": "0.4"}}}, {"score", "leave_out"}),
-    ("a metric more", {"metrics": {"taxicab": {}, "unicity": {}}}, {"rate", "compare_metrics", "leave_out"}),
+    ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, {"confirm", "rate", *CLAIMS} - {"order_claims"}),
+    ("what scoring keeps", {"rank_filter": {"keep": "30"}}, {"score", "confirm", "challenge"}),
+    ("α", {"metrics": {"taxicab": {"alpha": "0.4"}}}, {"score", "challenge"}),
+    ("a metric more", {"metrics": {"taxicab": {}, "unicity": {}}}, {"rate", "compare_metrics", "challenge"}),
     (
         "labels of codes",
         {
@@ -265,11 +266,11 @@ TOUCHES = [
         },
         set(),
     ),
-    ("the number of bins", {"binning": {"bins": "4"}}, {"bin", "leave_out"}),
-    ("the scope of standard deviations", {"binning": {"scope": "study"}}, {"bin", "score", "leave_out"}),
+    ("the number of bins", {"binning": {"bins": "4"}}, {"bin", "challenge"}),
+    ("the scope of standard deviations", {"binning": {"scope": "study"}}, {"bin", "score", "challenge"}),
     ("a strata variable", {"strata": ["s"]}, {"prepare", "check_description", "stratify"}),
     ("units", {"units": {"puf": "hh", "eif": "household"}},
-     {"prepare", "check_description", "leave_out", "score", "confirm"}),
+     {"prepare", "check_description", "challenge", "score", "confirm"}),
     ("a tolerance for unknown links", {"files": files(iuf={**PLAIN["files"]["iuf"], "unknown_links_at_most": 1})},
      {"prepare", "check_description"}),
 ]  # fmt: skip
@@ -278,6 +279,13 @@ TOUCHES = [
 @pytest.mark.parametrize(("sections", "touched"), cases(TOUCHES))
 def test_a_change_affects_the_steps_that_take_it(sections, touched):
     assert changed(study(), study(**sections)) == {"resolve", *touched}
+
+
+def test_words_of_the_report_affect_no_other_step():
+    units, limit = {"puf": "hh", "eif": "household"}, {"conditional_rate_at_most": "0.1"}
+    assert changed(study(units=units), study(units=units | {"kind": "household"})) == {"resolve"}
+    whose = {"set_by": "the board", "set_on": "2026-01-15"}
+    assert changed(study(decision=limit), study(decision=limit | whose)) == {"resolve", "judge", "try_recodings"}
 
 
 ATTACKED_AGAIN = {"thin", "explain", "try_recodings"}

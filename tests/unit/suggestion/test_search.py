@@ -31,7 +31,7 @@ def rate(chosen):
 def rates(value, tolerance=1):
     line = {
         "metric": "taxicab", "tolerance": tolerance, "conditional_rate": 0.5, "conditional_low": 0.4,
-        "conditional_high": 0.6, "expected_correct_rate": 0.2, "single_rate": 0.1, "confirmed_rate": value,
+        "conditional_high": 0.6, "best_rank_correct_rate": 0.2, "single_rate": 0.1, "confirmed_rate": value,
         "reach": value, "n_confirmed": 10, "n_suspected": 20,
     }  # fmt: skip
     return pd.DataFrame([line])

@@ -89,7 +89,7 @@ def measured(section, decision):
     assessed = assessment.assess(
         step_settings.assessment(study), files.file, files.population, files.original, files.categories
     )
-    risks = thresholds.measure(step_settings.comparing_risks(study), files.file, files.population)
+    risks = thresholds.measure(step_settings.comparing_risks(study), files.file, files.population, files.categories)
     several = scenarios.assess(step_settings.intruder_rules(study), files.file, files.population)
     tables = {**assessed._asdict(), **risks._asdict(), **several._asdict(), "warnings": warning_table(())}
     return study, {f"filerisk/{name}.csv": table for name, table in tables.items() if isinstance(table, pd.DataFrame)}

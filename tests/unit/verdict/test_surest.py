@@ -1,14 +1,13 @@
-"""The limit on the surest claims, and the reservation where several metrics agree."""
+"""The limit on the surest claims."""
 
 import pandas as pd
 import pytest
 from pydantic import ValidationError
-from reident.intake.severity import table
 from reident.sections.decision import Decision
-from reident.verdict import limits, stronger
+from reident.verdict import limits
 from reident.verdict.settings import VerdictSettings
 
-RATES, SUMMARY, AGREEMENT = "rates.csv", "surest/summary.csv", "agreement/rates.csv"
+RATES, SUMMARY = "rates.csv", "surest/summary.csv"
 
 
 def rates(**by_metric: tuple[int, int]) -> pd.DataFrame:
@@ -22,12 +21,6 @@ def rates(**by_metric: tuple[int, int]) -> pd.DataFrame:
         for metric, (n, right) in by_metric.items()
     ]  # fmt: skip
     return pd.DataFrame(lines)
-
-
-def agreement(*lines: tuple[int, int, float]) -> pd.DataFrame:
-    columns = ["n_suspected", "n_confirmed", "conditional_low"]
-    made = pd.DataFrame(lines, columns=columns).assign(stratum="ALL")
-    return made.assign(metrics=range(1, len(made) + 1))
 
 
 def surest(**n_at_limit: int) -> pd.DataFrame:
@@ -71,32 +64,3 @@ def test_a_metric_that_can_suspect_nothing_has_no_verdict():
 def test_a_limit_has_a_share_and_a_number(limit):
     with pytest.raises(ValidationError):
         Decision.model_validate({"surest": limit})
-
-
-@pytest.mark.parametrize(
-    ("lines", "limit", "warns"),
-    [
-        ([(100, 40, 0.3), (50, 40, 0.7)], 0.6, True),
-        ([(100, 40, 0.3), (50, 40, 0.6)], 0.6, False),
-        ([(100, 40, 0.3), (0, 0, float("nan"))], 0.6, False),
-        ([(100, 40, 0.3), (50, 40, 0.7)], 0.3, False),  # a metric is above the limit itself
-    ],
-)
-def test_agreement_above_a_limit_that_every_metric_meets(lines, limit, warns):
-    decision = {"conditional_rate_at_most": limit}
-    tables = {RATES: rates(taxicab=(100, 40), adhoc=(90, 30)), AGREEMENT: agreement(*lines)}
-    found = judged(decision, tables)
-    named = found.warnings[found.warnings["code"] == "agreement"]
-    assert len(named) == warns
-    if warns:
-        assert scope(found, "attack") == "reservations"
-        assert "at least 2 metrics suspect the same pair, 40 of 50 suspected records" in named["warning"].iloc[0]
-
-
-def test_of_several_numbers_of_metrics_the_warning_names_that_with_the_highest_interval():
-    tables = {RATES: rates(taxicab=(100, 40)), AGREEMENT: agreement((9, 8, 0.5), (8, 8, 0.63), (7, 6, 0.42))}
-    met = pd.Series(
-        [True], pd.MultiIndex.from_tuples([("conditional_rate_at_most", "taxicab")], names=["limit", "metric"])
-    )
-    (line,) = stronger.lines(Decision(conditional_rate_at_most=0.4), tables, met)
-    assert table([line])["fields"].iloc[0].startswith('{"claims":8,"limit":"conditional_rate_at_most","metrics":2')

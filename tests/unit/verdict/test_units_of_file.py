@@ -43,7 +43,10 @@ def tables_of(study, files):
     assessed = assessment.assess(
         step_settings.assessment(study), files.file, files.population, files.original, files.categories
     )
-    parts = [assessed, thresholds.measure(step_settings.comparing_risks(study), files.file, files.population)]
+    parts = [
+        assessed,
+        thresholds.measure(step_settings.comparing_risks(study), files.file, files.population, files.categories),
+    ]
     if study.risk.scenarios:
         parts.append(scenarios.assess(step_settings.intruder_rules(study), files.file, files.population))
     found = {name: table for part in parts for name, table in part._asdict().items()} | {"warnings": files.warnings}
@@ -158,7 +161,7 @@ def test_unique_households_of_people_who_are_not_are_never_within(decision, reco
 
 @pytest.mark.parametrize("named", ["l_diversity_at_least", "t_closeness_at_most"])
 def test_limits_that_only_records_are_compared_with_leave_a_reservation(named):
-    decision = {named: 2 if named.startswith("l") else 1}
+    decision = {named: 2 if named.startswith("l") else 0.9}
     file = unlike_households().assign(tenure=[str(at % 2) for at in range(60)])
     found = judged(file, decision, **UNLIKE, sensitive=["tenure"])
     assert found.warnings["code"].tolist() == ["records_alone"]

@@ -17,7 +17,6 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.strata import Strata
 from reident.pipeline import step_settings
 from reident.plausibility import check, grouping
-from reident.plausibility.check import Checked
 from reident.verdict import warnings
 
 SIDES = ("puf", "eif")
@@ -25,7 +24,7 @@ SIDES = ("puf", "eif")
 
 def check_description(
     study: StudyFiles, drawn: Mapping[str, pd.DataFrame], typed: PreparedFiles, stratified: Strata
-) -> Checked:
+) -> pd.DataFrame:
     """Check the description of a study as its step does; ``drawn`` are the files that the study makes."""
     prepared, strata = ({side: getattr(tables, side) for side in SIDES} for tables in (typed, stratified))
     account = pd.concat([typed.account, stratified.account])
@@ -52,9 +51,11 @@ def _has_text(frame: pd.DataFrame, name: str) -> bool:
     return False
 
 
-def warn(study: StudyFiles, typed: PreparedFiles, stratified: Strata, checked: Checked, made: Attack) -> pd.DataFrame:
+def warn(
+    study: StudyFiles, typed: PreparedFiles, stratified: Strata, checks: pd.DataFrame, made: Attack
+) -> pd.DataFrame:
     """Return all warnings of an attack but those on the limits of the study, the gravest first."""
-    tables = {"strata/account.csv": stratified.account, "plausibility.csv": checked.checks, "rates.csv": made.rates}
+    tables = {"strata/account.csv": stratified.account, "plausibility.csv": checks, "rates.csv": made.rates}
     if made.weights is not None:
         tables["weights/model.csv"] = model = made.weights.model
         (pairs,) = (one.positions for name, one in made.metrics.items() if REGISTRY[name].weighs)

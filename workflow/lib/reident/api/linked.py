@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any, overload
 
 import pandas as pd
@@ -12,6 +13,7 @@ import pyarrow as pa
 from reident.api import checking
 from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
 from reident.api.tables import declared, threads_or_all
+from reident.challenge import attacks as at_hand
 from reident.errors import InputError
 from reident.intake.prepare import PreparedFiles, prepare_files
 from reident.intake.records import in_memory
@@ -27,7 +29,9 @@ from reident.pipeline import step_settings
 from reident.pipeline.editions import public_metrics
 from reident.study.model import Study
 
-FOUR_METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
+METRICS_OF_UNITS = ("unicity", "taxicab", "euclidean", "adhoc")
+DEFAULT_METRICS = (*METRICS_OF_UNITS, "fellegi_sunter")
+"""The metrics of an attack that names none; Fellegi–Sunter compares records, not units."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,8 +60,6 @@ class AttackTables:
         the risk, or be invalid, is none to rely on.
     plausibility : pandas.DataFrame
         As `plausibility.csv`: what the checks of the description measured.
-    exact : pandas.DataFrame
-        As `description/exact.csv`: the people whom exact values of one variable, or of two, name.
     members, sizes : pandas.DataFrame or None
         As `units/members.csv` and `units/sizes.csv`: members of suspected and confirmed units, and units by size; None
         without units.
@@ -75,11 +77,20 @@ class AttackTables:
     agreement: pd.DataFrame
     warnings: pd.DataFrame
     plausibility: pd.DataFrame
-    exact: pd.DataFrame
     members: pd.DataFrame | None = None
     sizes: pd.DataFrame | None = None
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     public_metrics: tuple[str, ...] = ()
+    _challenge: Callable[[], pd.DataFrame] = field(default=pd.DataFrame, kw_only=True)
+
+    @cached_property
+    def attacks(self) -> pd.DataFrame:
+        """As `attacks.csv`: what an intruder finds who is not bound to these metrics, one line for each attack at hand.
+
+        The attacks are tried when they are first asked for, as far as the section `challenge` of the study says: by
+        default within about a minute of one processor.
+        """
+        return declared("attacks.csv", self._challenge())
 
     def __repr__(self) -> str:
         counts = self.warnings["severity"].value_counts()
@@ -102,13 +113,14 @@ def attack(
     *,
     variables: Mapping[str, Any] | Sequence[Mapping[str, Any]],
     strata: Sequence[str | Mapping[str, Any]] = (),
-    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] = FOUR_METRICS,
+    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
     puf_id: str | Sequence[str] | None = None,
     eif_id: str | Sequence[str] | None = None,
     units: Mapping[str, Any] | None = None,
     binning: Mapping[str, Any] | None = None,
     rank_filter: Mapping[str, Any] | None = None,
     rates: Mapping[str, Any] | None = None,
+    challenge: Mapping[str, Any] | str | None = None,
     threads: int | None = None,
 ) -> AttackTables: ...
 def attack(
@@ -119,7 +131,7 @@ def attack(
     *,
     variables: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
     strata: Sequence[str | Mapping[str, Any]] = (),
-    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] = FOUR_METRICS,
+    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
     threads: int | None = None,
     puf_id: str | Sequence[str] | None = None,
     eif_id: str | Sequence[str] | None = None,
@@ -127,6 +139,7 @@ def attack(
     binning: Mapping[str, Any] | None = None,
     rank_filter: Mapping[str, Any] | None = None,
     rates: Mapping[str, Any] | None = None,
+    challenge: Mapping[str, Any] | str | None = None,
 ) -> AttackTables:
     """Attack a public use file with an external file, and confirm by the true links.
 
@@ -142,8 +155,9 @@ def attack(
         `linking_variables` in a study file.
     strata : sequence of str or mapping
         The strata variables: records are compared only if these are equal.
-    metrics : iterable of str, or mapping
-        The names of the metrics, or the section `metrics`, ``{"taxicab": {"alpha": 0.4}}``.
+    metrics : iterable of str, or mapping, optional
+        The names of the metrics, or the section `metrics`, ``{"taxicab": {"alpha": 0.4}}``. By default unicity,
+        taxicab, euclidean, adhoc and, without `units`, Fellegi–Sunter.
     puf_id, eif_id : str or sequence of str, optional
         The key columns of the two files; `links` has those of the PUF first, then those of the EIF. By default, the
         two columns of `links` have the names of the keys.
@@ -152,6 +166,8 @@ def attack(
         Rows with equal values are compared as one, and `links` may have the keys of rows or of units.
     binning, rank_filter, rates : mapping, optional
         These sections of a study file.
+    challenge : mapping or str, optional
+        The same: how far the attribute `attacks` of the result goes when it is asked for.
     threads : int, optional
         By default one for each processor. No number depends on it.
 
@@ -188,6 +204,8 @@ def attack(
         raise TypeError("`attack` takes a study, or three data frames: puf, eif and links")
     frames = named(puf=puf, eif=eif, iuf=links)
     keys = _keys(frames["iuf"], puf_id, eif_id)
+    if metrics is None:
+        metrics = DEFAULT_METRICS if units is None else METRICS_OF_UNITS
     sections: dict[str, Any] = {
         "files": {
             "puf": file_section("puf", id=keys[0]),
@@ -198,7 +216,7 @@ def attack(
         "strata": [_with_missing(one, frames) for one in strata],
         "metrics": metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics},
     }
-    others = {"units": units, "binning": binning, "rank_filter": rank_filter, "rates": rates}
+    others = {"units": units, "binning": binning, "rank_filter": rank_filter, "rates": rates, "challenge": challenge}
     sections |= {name: section for name, section in others.items() if section is not None}
     return _attacked(of_frames(sections, frames), threads_or_all(threads))
 
@@ -244,11 +262,13 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     extracts = step_settings.preparing(study.model).extracts
     drawn = study.made()
     typed, stratified, files = prepared(study.model, study.texts(extracts, made=drawn), threads)
-    checked = checking.check_description(study, drawn, typed, stratified)
+    checks = checking.check_description(study, drawn, typed, stratified)
     context = ScoringContext(threads=threads, functions=study.functions)
     settings = step_settings.attacking(study.model)
     made = stages.attack(settings, files, context)
     claims, compared = stages.claim(settings, files, made, step_settings.comparing_metrics(study.model).right)
+    pairs = {name: tables.positions for name, tables in made.metrics.items()}
+    own = at_hand.Made(made.rates, compared.rates, compared.claims, compared.summary, pairs)
     if len(claims) > 1:
         claims[AGREEMENT] = compared.claims
     return AttackTables(
@@ -258,12 +278,12 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
         {name: declared(f"surest/{name}.csv", lines) for name, lines in claims.items()},
         declared("surest/summary.csv", compared.summary),
         declared("agreement/rates.csv", compared.rates),
-        declared("prepared/warnings.csv", checking.warn(study, typed, stratified, checked, made)),
-        declared("plausibility.csv", checked.checks),
-        declared("description/exact.csv", checked.exact),
+        declared("prepared/warnings.csv", checking.warn(study, typed, stratified, checks, made)),
+        declared("plausibility.csv", checks),
         **({} if made.members is None else _of_units(made.members)),
         keys=study.model.keys,
         public_metrics=public_metrics(study.model),
+        _challenge=partial(at_hand.challenge, step_settings.challenging(study.model), files, own, context),
     )
 
 

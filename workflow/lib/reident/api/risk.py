@@ -14,10 +14,11 @@ from reident.filerisk import assessment, thresholds
 from reident.filerisk import prepare as filerisk
 from reident.filerisk.settings import FILE, ORIGINAL, POPULATION
 from reident.intake.records import in_memory
+from reident.intake.severity import table
 from reident.intake.sources import opened
 from reident.matching import closest as distances
+from reident.matching import premise, summary
 from reident.matching import prepare as matching
-from reident.matching import summary
 from reident.matching.settings import CONFIDENTIAL, synthetic_side
 from reident.pipeline import step_settings
 from reident.sections.matching import HOLDOUT
@@ -83,12 +84,13 @@ def file_risk(
         }
         study = of_frames({"file_risk": _given(section)}, frames)
     settings = step_settings.risk_files(study.model)
-    sides = {FILE: settings.side, POPULATION: "population", ORIGINAL: "unperturbed"}
-    with opened(settings.extracts, study.texts(settings.extracts, sides)) as texts:
-        typed = in_memory(sides, lambda sinks: filerisk.prepare_files(settings, texts, sinks))
+    texts_of = {FILE: settings.side, POPULATION: "population", ORIGINAL: "unperturbed"}
+    with opened(settings.extracts, study.texts(settings.extracts, texts_of)) as texts:
+        typed = in_memory(texts_of, lambda sinks: filerisk.prepare_files(settings, texts, sinks))
     tables = typed[FILE], typed[POPULATION], typed[ORIGINAL], typed["categories"]
     found = assessment.assess(step_settings.assessment(study.model), *tables, threads=threads_or_all(threads))
-    compared = thresholds.measure(step_settings.comparing_risks(study.model), typed[FILE], typed[POPULATION])
+    sides = typed[FILE], typed[POPULATION], typed["categories"]
+    compared = thresholds.measure(step_settings.comparing_risks(study.model), *sides, threads=threads_or_all(threads))
     made = {**made_by("assess_file", found), **made_by("measure_thresholds", compared)}
     return _with_warnings(made, "filerisk/warnings.csv", typed["warnings"])
 
@@ -215,8 +217,10 @@ def closest(
     files = tables[CONFIDENTIAL], tables["synthetic"], tables[HOLDOUT]
     found = distances.measure(step_settings.closest_rules(study.model), *files, threads=threads_or_all(threads))
     # A distance does not depend on the order of rows.
-    warnings = tables["warnings"].query("code != 'unknown_order'")
-    return _with_warnings(made_by("measure_distances", found), "matching/warnings.csv", warnings)
+    warnings = [tables["warnings"].query("code != 'unknown_order'")]
+    if not found.premise.empty:
+        warnings.append(table(premise.warnings(found.premise)))
+    return _with_warnings(made_by("measure_distances", found), "matching/warnings.csv", pd.concat(warnings))
 
 
 def _with_warnings(made: Mapping[str, pd.DataFrame], path: str, warnings: pd.DataFrame) -> Tables:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from reident.archive.compare import write
@@ -17,15 +18,19 @@ from reident.language import named
 from reident.ledger.chain import BrokenError, Chain, located
 from reident.ledger.stored import encoded, read_csv
 from reident.linkage.settings import WHOLE
+from reident.verdict.outcomes import BREAKS, EXCEEDS, NONE, NOTHING, PASSES, UNBREAKABLE, UNSURE
 
 RATES = ("confirmed_rate", "conditional_rate", "reach")
 COLUMNS = (
-    "study", "variant", "title", "date", "language", "state", "verdict", "broken",
+    "study", "variant", "title", "date", "language", "state", "verdict", "broken", "limit", "of", "value", "bound",
     *(name for rate in RATES for name in (rate, f"{rate}_by")), "dis", "true_match_rate",
     "invalidates", "understates", "notable", "before", "before_verdict", "before_confirmed_rate",
     "report", "edition", "comparison",
 )  # fmt: skip
 """The columns of `index.csv`."""
+
+_GRAVITY = (BREAKS, EXCEEDS, NONE, UNSURE, PASSES, NOTHING, UNBREAKABLE)
+"""The outcomes of limits, the one that decides a verdict first."""
 
 MADE, UNFINISHED, CHANGED = "made", "unfinished", "changed"
 """States of results: as their steps wrote them, without a verdict yet, or otherwise."""
@@ -83,7 +88,8 @@ def _read(root: Path, reports: Path) -> Iterator[Row]:
     facts = {"study": study["id"], "title": study["title"], "date": study["date"] or "", "language": named(study)}
     verdicts, rates = tables.whole("verdict/summary.csv", "scope"), tables.whole("rates.csv", "stratum")
     state = {"state": UNFINISHED} if verdicts is None else {"state": MADE, **_verdict(verdicts.iloc[0])}
-    front = _row(**facts, **state, **_rates(rates), **_others(tables), before=study.get("predecessor") or "")
+    others = _judged(tables.read("verdict/limits.csv")) | _rates(rates) | _others(tables)
+    front = _row(**facts, **state, **others, before=study.get("predecessor") or "")
     yield front | _pages(root, "", reports)
     verdicts, rates = tables.read("comparison/verdict.csv"), tables.read("comparison/rates.csv")
     for line in () if verdicts is None or not study["variants"] else verdicts.to_dict("records"):
@@ -118,6 +124,18 @@ class _Tables:
 def _verdict(line: Mapping[str, Any] | pd.Series) -> Row:
     names = ("verdict", "broken", "invalidates", "understates", "notable")
     return {name: "" if pd.isna(line[name]) else line[name] for name in names}
+
+
+def _judged(limits: pd.DataFrame | None) -> Row:
+    """Return the limit that decides the verdict, and what it judged; of several, that nearest to its bound."""
+    if limits is None or limits.empty:
+        return {}
+    ratio = (limits["value"] / limits["bound"]).where(limits["bound"] > 0, np.inf * limits["value"])
+    near = ratio.where(~limits["limit"].str.endswith("_at_least"), 1 / ratio).fillna(-1)
+    grave = limits["outcome"].map(_GRAVITY.index)
+    line = limits.assign(grave=grave, near=-near).sort_values(["grave", "near"], kind="stable").iloc[0]
+    values = {name: "" if pd.isna(line[name]) else float(line[name]) for name in ("value", "bound")}
+    return {"limit": str(line["limit"]), "of": "" if pd.isna(line["metric"]) else str(line["metric"]), **values}
 
 
 def _rates(lines: pd.DataFrame | None) -> Row:

@@ -9,10 +9,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from reident.archive.releases import Release, finished
 from reident.intake.severity import SEVERITIES
 from reident.linkage.settings import WHOLE
-from reident.verdict.limits import ABOVE, BREAKS, NONE, NOTHING, OPEN, PASSES, RESERVED, UNKNOWN, UNSURE, WITHIN
+from reident.verdict.attacks import is_own
+from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN, WITHIN
+from reident.verdict.outcomes import BREAKS, EXCEEDS, NONE, NOTHING, PASSES, UNBREAKABLE, UNSURE
 from reident.verdict.terminal import SEVERITY, VERDICTS
 
 STATUS = {WITHIN: 0, ABOVE: 3, RESERVED: 4, UNKNOWN: 5, OPEN: 5}
@@ -24,6 +28,8 @@ OUTCOMES = {
     UNSURE: "uncertain",
     NOTHING: "met, with nothing to judge",
     NONE: "not judged",
+    UNBREAKABLE: "cannot be broken",
+    EXCEEDS: "exceeded by an attack that the study does not limit",
 }
 
 
@@ -59,10 +65,19 @@ def describe(release: Release) -> dict[str, Any]:
 
 
 def _lines(facts: dict[str, Any]) -> list[str]:
-    """Return the verdict, the outcome of each limit, and the number of warnings, one on each line."""
+    """Return the verdict, the outcome of each limit, and the number of warnings, one on each line.
+
+    Of the attacks at hand that the study does not limit, those beyond a limit have a line, the others their number.
+    """
     lines = [f"{facts['study']}: {VERDICTS[facts['verdict']]}"]
-    for limit in facts["limits"]:
+    limits = pd.DataFrame(facts["limits"], columns=["about", "limit", "metric", "bound", "outcome"])
+    own = is_own(limits, {}) & (limits["outcome"] != EXCEEDS)
+    for limit in limits[own | (limits["outcome"] == EXCEEDS)].to_dict("records"):
         name = f" ({limit['metric']})" if limit["metric"] else ""
         lines.append(f"  {limit['about']}: {limit['limit']} {limit['bound']:.12g}{name}: {OUTCOMES[limit['outcome']]}")
+    others = limits[~own]
+    if n := others["metric"].nunique():
+        beyond = others.loc[others["outcome"] == EXCEEDS, "metric"].nunique()
+        lines.append(f"  other attacks at hand: {n}, beyond a limit: {beyond}")
     lines += [f"  warnings, {SEVERITY[severity]}: {n}" for severity, n in facts["warnings"].items() if n]
     return lines

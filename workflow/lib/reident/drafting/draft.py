@@ -24,7 +24,7 @@ from reident.study.reading import TODO
 _SCHEMA = Path(__file__).parents[3] / "schemas" / "study.schema.json"
 
 LATEST_YEAR = "the latest year that two digits may mean"
-LIMIT = "the limit of the verdict is yours to decide; without it there is none"
+LIMIT = "the limit of the verdict is yours to decide; without it there is none. `set_by` and `set_on` say whose it is"
 
 
 def head(sheet: Sheet, out: Path, sources: Sequence[Source], what: str) -> None:

@@ -97,7 +97,7 @@ def assess(
         _scores(scores.score),
         _classes(definitions, reciprocal),
         compared.table.round(DIGITS),
-        uniques.conventions(_without_category(codes, names, categories), ANONYMITY),
+        uniques.conventions(uniques.without_category(codes, names, categories), ANONYMITY),
     )
 
 
@@ -113,15 +113,6 @@ def _collapsed(settings: AssessmentSettings, categories: pd.DataFrame) -> list[t
         ]
         tables.append((settings.key.index(collapsing.variable), np.unique(coarse, return_inverse=True)[1]))
     return tables
-
-
-def _without_category(codes: np.ndarray, names: list[str], categories: pd.DataFrame) -> np.ndarray:
-    """Return the codes with -1 for missing values, also where these are a category."""
-    result, lines = codes.copy(), categories[categories["missing"] & categories["variable"].isin(names)]
-    for variable, code in zip(lines["variable"], lines["code"], strict=True):
-        column = result[:, names.index(variable)]
-        column[column == code] = -1
-    return result
 
 
 def _cells(sizes: np.ndarray, settings: AssessmentSettings) -> pd.DataFrame:

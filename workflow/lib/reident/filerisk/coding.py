@@ -12,7 +12,7 @@ import pyarrow as pa
 from reident.errors import Guard, InputError
 from reident.filerisk.settings import FILE, ORIGINAL, PLACE, POPULATION, RiskFileSettings
 from reident.intake import keys
-from reident.intake.severity import INVALIDATES, NOTABLE, StudyWarning, named, of_share
+from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES, StudyWarning, named, of_share
 from reident.intake.sources import Source, narrow
 from reident.intake.values import typed_key
 from reident.language.messages import Fields
@@ -114,5 +114,7 @@ def _unknown_codes(
             fields: Fields = {"file": other, "other": file, "variable": variable.name}
             fields = {**fields, "n": len(unknown), "codes": len(searched)}
             names = named(labels[label] for label in unknown)
-            warnings.append(StudyWarning(of_share(share), code, fields, rows, share, names))
+            # A record whose code the population lacks is not in it: its risk there is not known.
+            severity = UNDERSTATES if name == POPULATION else of_share(share)
+            warnings.append(StudyWarning(severity, code, fields, rows, share, names))
     return warnings

@@ -101,7 +101,7 @@ def matches(codes: np.ndarray, weights: np.ndarray, *, wildcard: bool = False) -
         The same for every order of the records: weights are added from the smallest.
     """
     if wildcard and (codes < 0).any():
-        return wildcards.matches(codes, codes), wildcards.weighted_matches(codes, codes, weights)
+        return wildcards.counted_and_weighed(codes, weights)
     numbers = cell_numbers(codes)
     inside = np.flatnonzero(numbers >= 0)
     order = inside[np.lexsort([weights[inside], numbers[inside]])]

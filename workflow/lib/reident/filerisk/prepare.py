@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -29,6 +30,16 @@ the household."""
 
 MAX_VARIATION = 0.1
 """Weights that vary by more, as a share of their mean, do not come from equal inclusion probabilities."""
+
+MAX_DIFFERENCE = 1.1
+"""The population and the people for whom the file stands may differ by this factor."""
+
+MAX_PEOPLE = 8_500_000_000
+"""The people of the world."""
+
+MIN_SCALE, SCALED = 1000, 1e-6
+"""Weights that vary, with a mean that is a power of ten from the first number on, up to the second one as a share of
+it, are weights of mean 1 in another unit."""
 
 
 class PreparedRisk(NamedTuple):
@@ -106,10 +117,12 @@ def prepare_files(
         with guard():
             front[WEIGHT] = _weights(text, settings.weight)
             warnings += _uneven_weights(front[WEIGHT], settings.weight, file)
+            warnings += _implausible_weights(front[WEIGHT], settings.weight, file)
     if settings.household:
         front[HOUSEHOLD] = pa.array(_households(text, settings.household, order))
     if POPULATION in texts:
         require_records(texts[POPULATION].source, texts[POPULATION].num_rows)
+        warnings += _population_size(settings, text.num_rows, front.get(WEIGHT), texts[POPULATION].num_rows)
     original_rows = None
     if ORIGINAL in texts:
         texts[ORIGINAL].order(guard)
@@ -167,6 +180,35 @@ def _uneven_weights(weights: pa.Array, column: str, file: str) -> list[StudyWarn
         return []
     fields: Fields = {"file": file, "column": column, "variation": round(100 * float(variation))}
     return [StudyWarning(UNDERSTATES, "uneven_weights", fields)]
+
+
+def _implausible_weights(weights: pa.Array, column: str, file: str) -> list[StudyWarning]:
+    """Warn of weights that make the file stand for too many people, with which every estimate comes out too low."""
+    values = weights.to_numpy(zero_copy_only=False)
+    mean, total = float(values.mean()), math.fsum(values.tolist())
+    power = 10 ** round(math.log10(mean))
+    is_scaled = power >= MIN_SCALE and math.isclose(mean, power, rel_tol=SCALED) and float(values.std()) > SCALED * mean
+    if not is_scaled and total <= MAX_PEOPLE:
+        return []
+    fields: Fields = {"file": file, "column": column, "people": round(total), "mean": round(mean)}
+    return [StudyWarning(UNDERSTATES, "scaled_weights" if is_scaled else "too_many_people", fields)]
+
+
+def _population_size(settings: RiskFileSettings, n: int, weights: pa.Array | None, size: int) -> list[StudyWarning]:
+    """Warn of a population file of another size than the people for whom the file stands."""
+    people = n / settings.fraction if settings.fraction else float("nan")
+    if weights is not None:
+        people = math.fsum(weights.to_numpy(zero_copy_only=False).tolist())
+    if not max(people / size, size / people) > MAX_DIFFERENCE or settings.population is None:
+        return []
+    fields: Fields = {
+        "file": settings.population.file_name,
+        "n": size,
+        "people": round(people),
+        "origin": "fraction" if weights is None else "weight",
+        "other": settings.file.file_name,
+    }
+    return [StudyWarning(UNDERSTATES, "population_size", fields)]
 
 
 def _same_records(settings: RiskFileSettings, text: Source, original: Source) -> np.ndarray:

@@ -13,14 +13,17 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.filerisk import dis
+from reident.filerisk import dis, wildcards
 from reident.filerisk.prepare import HOUSEHOLD, weighted
 from reident.filerisk.quantities import ANONYMITY, DIGITS
 from reident.filerisk.settings import ProfileSettings
-from reident.kernels import keysets
+from reident.kernels import keysets, unit_matches
 from reident.linkage.categories import key_columns, measure_each, set_name
 
 NAN = float("nan")
+
+MAX_PAIRS = 200_000_000
+"""Pairs of profiles that are compared where members miss values; beyond, a unit that misses one matches no other."""
 
 
 def assess(
@@ -34,8 +37,7 @@ def assess(
         The columns of `filerisk/units.csv`.
     """
     unit = file[HOUSEHOLD].to_numpy()
-    order = np.argsort(unit, kind="stable")
-    starts = np.flatnonzero(np.append(True, np.diff(unit[order]) > 0)) if len(unit) else np.empty(0, np.int64)
+    order, starts = members_of(unit)
     _, weights = weighted(file, settings.sampling_fraction)
     # A member stands for as many people as its unit for units.
     means = np.add.reduceat(weights[order], starts) / np.diff(starts, append=len(unit))
@@ -56,6 +58,53 @@ def assess(
         }
 
     return pd.DataFrame(measure_each(run, list(dict.fromkeys(lines)), threads, progress))
+
+
+def members_of(unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the records unit by unit, and where those of each begin."""
+    order = np.argsort(unit, kind="stable")
+    return order, np.flatnonzero(np.append(True, np.diff(unit[order]) > 0)) if len(unit) else np.empty(0, np.int64)
+
+
+def matching_units(codes: np.ndarray, unit: np.ndarray, rule: wildcards.Rule) -> np.ndarray:
+    """Return how many units match each unit where members miss values (METHODS §7.8).
+
+    Two units match if they have as many members, and some order of these makes each of them match.
+
+    Parameters
+    ----------
+    codes : int32 (n, v)
+        -1 for missing.
+    unit : int (n,)
+        The unit of each record.
+    rule : {'either', 'within'}
+        Which of two members that match may miss a value that the other has.
+
+    Returns
+    -------
+    int64 (units,)
+        In the order of their numbers. A unit with a member that misses a value matches itself alone where more than
+        `MAX_PAIRS` pairs would have to be compared.
+    """
+    order, starts = members_of(unit)
+    rows, place = wildcards.distinct(codes + 1)
+    lacks, lengths = (rows == 0).any(axis=1), np.diff(starts, append=len(unit))
+    result, todo, n_pairs = np.ones(len(starts), np.int64), [], 0
+    for size in np.unique(lengths).tolist():
+        units = np.flatnonzero(lengths == size)
+        members = np.sort(place[order][starts[units][:, np.newaxis] + np.arange(size)], axis=1)
+        profiles, at, times = np.unique(members, axis=0, return_inverse=True, return_counts=True)
+        first = np.argsort(~lacks[profiles].any(axis=1), kind="stable")
+        incomplete = int(lacks[profiles].any(axis=1).sum())
+        todo.append((units, np.argsort(first)[at.ravel()], profiles[first], times[first], incomplete))
+        n_pairs += incomplete * len(profiles)
+    for units, at, profiles, times, incomplete in todo:
+        if n_pairs <= MAX_PAIRS:
+            counts = unit_matches.unit_matches(rows[profiles] - 1, times, incomplete, rule == wildcards.WITHIN)
+        else:
+            counts = np.where(np.arange(len(times)) < incomplete, 1, times)
+        result[units] = counts[at]
+    return result
 
 
 def cells_of_units(values: np.ndarray, unit: np.ndarray, order: np.ndarray, starts: np.ndarray) -> np.ndarray:

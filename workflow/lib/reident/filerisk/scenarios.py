@@ -124,15 +124,15 @@ def _risk(files: KeySetFiles, cells: Cells) -> Risk:
 
 
 def _truth(files: KeySetFiles, cells: Cells, unique: np.ndarray) -> Iterator[float]:
-    """Yield the truth by the population; a record without a match in it is not re-identified."""
-    people = cells.population
-    if people is None:
+    """Yield the truth by the population; a record that nobody in it matches has its risk in the file."""
+    if cells.population is None:
         yield from (NAN, NAN, NAN, NAN)
         return
+    people = np.where(cells.population > 0, cells.population, cells.sizes)
     yield float(_count(cells.members, unique & (people == 1)))
     yield significant(cells_of_sets.shared(cells.members[unique], people[unique]))
     yield significant(cells_of_sets.shared(cells.members, people))
-    yield _households(files, cells, np.divide(1.0, people, out=np.zeros(len(people)), where=people > 0))
+    yield _households(files, cells, 1 / people)
 
 
 def _households(files: KeySetFiles, cells: Cells, risks: np.ndarray) -> float:

@@ -17,6 +17,13 @@ FILE, POPULATION, ORIGINAL = "file", "population", "original"
 SAMPLE = "sample"
 """The basis of a risk that is that of the file alone; the others are the population and the individual risk."""
 
+INCOMPLETE = "incomplete"
+"""The basis of a number of records that miss a value, which a model of the population leaves out."""
+
+BELOW, BEYOND = "records_below_k_at_most", "n_beyond"
+"""Lines of `filerisk/judged.csv` beside those of limits: the share of the records below k, and the records that more
+records of the file than people of the population match."""
+
 UNITS = "units"
 """The basis of a limit that is compared with units instead of records."""
 
@@ -53,6 +60,7 @@ class RiskFileSettings:
     household : the columns of the file that identify a household
     sensitive : the variables outside the key whose diversity is measured
     ordered : names of the sensitive variables whose values are compared by their order
+    fraction : the sampling fraction, where the study declares it and has a population to compare it with
     """
 
     side: str
@@ -70,6 +78,7 @@ class RiskFileSettings:
     household: tuple[str, ...] = ()
     sensitive: tuple[KeyVariable, ...] = ()
     ordered: tuple[str, ...] = ()
+    fraction: float | None = None
 
     @property
     def variables(self) -> tuple[KeyVariable, ...]:
@@ -187,6 +196,30 @@ class ScenarioSettings:
 
 
 @dataclass(frozen=True)
+class LimitSettings:
+    """What the limits of a study on one file need to judge records that miss a value (METHODS §7.8).
+
+    Attributes
+    ----------
+    k : that of `k_anonymity_at_least`
+    risk : that of `share_above`
+    scenarios : the intruders with a limit on their share of unique records, each with the key variables that it knows
+    sets : every set of key variables on which the diversity of a sensitive variable is limited
+    sensitive : the sensitive variables with a limit
+    ordered : names of the sensitive variables whose values are compared by their order
+    units : whether the file has units, such as households
+    """
+
+    k: int | None = None
+    risk: float | None = None
+    scenarios: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    sets: tuple[tuple[str, ...], ...] = ()
+    sensitive: tuple[str, ...] = ()
+    ordered: tuple[str, ...] = ()
+    units: bool = False
+
+
+@dataclass(frozen=True)
 class ThresholdSettings:
     """The settings of the step `measure_thresholds`.
 
@@ -195,12 +228,14 @@ class ThresholdSettings:
     sampling_fraction : f; None: 1 divided by the mean weight
     wildcard : whether a missing value matches every value
     risks : the thresholds, rising
+    limits : what the limits on the file need
     """
 
     key: tuple[str, ...]
     sampling_fraction: float | None
     wildcard: bool
     risks: tuple[float, ...]
+    limits: LimitSettings = LimitSettings()
 
 
 @dataclass(frozen=True)

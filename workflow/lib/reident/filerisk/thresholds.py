@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.filerisk import dis_suda, individual, uniques
+from reident.filerisk import dis_suda, individual, judged, uniques
 from reident.filerisk.estimates import INDIVIDUAL, significant
 from reident.filerisk.prepare import codes_of, weighted
 from reident.filerisk.quantities import DIGITS
@@ -23,9 +23,12 @@ class Measured(NamedTuple):
 
     risks: pd.DataFrame
     thresholds: pd.DataFrame
+    judged: pd.DataFrame
 
 
-def measure(settings: ThresholdSettings, file: pa.Table, population: pa.Table) -> Measured:
+def measure(
+    settings: ThresholdSettings, file: pa.Table, population: pa.Table, categories: pd.DataFrame, *, threads: int = 1
+) -> Measured:
     """Compare the risk of every record with thresholds.
 
     Parameters
@@ -33,27 +36,38 @@ def measure(settings: ThresholdSettings, file: pa.Table, population: pa.Table) -
     settings : ThresholdSettings
     file, population : pyarrow.Table
         As :func:`reident.filerisk.prepare.prepare` makes them; without a population, a table without a row.
+    categories : pandas.DataFrame
+        From the same.
 
     Returns
     -------
     Measured
-        By basis: the file alone (1/f), and the population (1/F) or, without one, the individual risk.
+        By basis: the file alone (1/f), and the population (1/F) or, without one, the individual risk; and what the
+        limits of the study are compared with where records miss a value.
     """
     names = list(settings.key)
     codes, people = codes_of(file, names), codes_of(population, names)
     if len(people):
         sizes = uniques.cell_sizes(codes, wildcard=settings.wildcard)
         reciprocal = dis_suda.population_reciprocal(codes, people, wildcard=settings.wildcard)
-        second, risks = POPULATION, np.nan_to_num(reciprocal)
+        inside = sizes > 0
+        counts = np.rint(1 / np.nan_to_num(reciprocal[inside], nan=np.inf)).astype(np.int64)
+        second, f = POPULATION, sizes[inside]
+        beyond = judged.n_beyond(codes, people) if settings.wildcard else int((counts < f).sum())
+        # The file is evidence of people whom the population does not have.
+        counts = np.where(counts > 0, counts, f)
+        risks, more = 1 / counts, _of_population(f, counts, beyond)
     else:
         _, weights = weighted(file, settings.sampling_fraction)
         sizes, _, risks = individual.of_records(codes, weights, wildcard=settings.wildcard)
-        second = INDIVIDUAL
-    f, risks = sizes[sizes > 0], risks[sizes > 0]
+        second, f, risks, more = INDIVIDUAL, sizes[sizes > 0], risks[sizes > 0], {}
     by_basis = {SAMPLE: 1 / f, second: risks}
-    lines = [_line(SAMPLE, by_basis[SAMPLE], _of_cells(f, f))]
-    lines.append(_line(second, risks, _of_population(f, risks) if len(people) else {}))
-    return Measured(_risks(lines), pd.DataFrame(_thresholds(settings.risks, by_basis)))
+    lines = [_line(SAMPLE, by_basis[SAMPLE], _of_cells(f, f)), _line(second, risks, more)]
+    return Measured(
+        _risks(lines),
+        pd.DataFrame(_thresholds(settings.risks, by_basis)),
+        judged.judged(settings, file, population, categories, threads=threads),
+    )
 
 
 def _line(basis: str, risks: np.ndarray, more: dict[str, float]) -> dict[str, Any]:
@@ -71,18 +85,15 @@ def _line(basis: str, risks: np.ndarray, more: dict[str, float]) -> dict[str, An
 
 def _of_cells(f: np.ndarray, people: np.ndarray) -> dict[str, float]:
     """Return the smallest number of people who match a record, and the records that are unique among them."""
-    known = people[people > 0]
-    return {"smallest": float(known.min()) if len(known) else NAN, "n_unique": int(((f == 1) & (people == 1)).sum())}
+    return {"smallest": float(people.min()) if len(f) else NAN, "n_unique": int(((f == 1) & (people == 1)).sum())}
 
 
-def _of_population(f: np.ndarray, risks: np.ndarray) -> dict[str, float]:
+def _of_population(f: np.ndarray, people: np.ndarray, beyond: int) -> dict[str, float]:
     """Return k-map, δ-presence, and the records that are more numerous in the file than in its population."""
-    people = np.rint(np.divide(1.0, risks, out=np.zeros(len(risks)), where=risks > 0)).astype(np.int64)
-    presence = np.minimum(1.0, f * risks)
-    n = len(f)
+    presence, n = np.minimum(1.0, f / people), len(f)
     return {
         **_of_cells(f, people),
-        "n_beyond": int((people < f).sum()),
+        "n_beyond": beyond,
         "largest_presence": round(float(presence.max()), DIGITS) if n else NAN,
         "mean_presence": round(individual.total(presence) / n, DIGITS) if n else NAN,
     }

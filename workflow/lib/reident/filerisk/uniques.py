@@ -15,9 +15,6 @@ import pandas as pd
 from reident.filerisk import wildcards
 from reident.kernels.coding import frequencies, recode
 
-MAX_WORD = 2**62
-"""Combinations of categories that one sorted word tells apart."""
-
 
 def cell_numbers(codes: np.ndarray) -> np.ndarray:
     """Number the cells of the key 0, 1, … in the order of their codes.
@@ -37,7 +34,9 @@ def cell_numbers(codes: np.ndarray) -> np.ndarray:
     for j in range(v):
         counts = frequencies(codes[:, j])
         levels = int((counts > 0).sum())
-        if (largest := largest * levels) > MAX_WORD:  # a word holds as many columns as fit: few words are soon sorted
+        if (
+            largest := largest * levels
+        ) > wildcards.MAX_WORD:  # a word holds as many columns as fit: few words are soon sorted
             words.append(np.zeros(len(complete), np.int64))
             largest = levels
         words[-1] = words[-1] * levels + recode(codes[complete, j], counts > 0, levels)
@@ -59,6 +58,15 @@ def cell_sizes(codes: np.ndarray, *, wildcard: bool = False) -> np.ndarray:
     numbers = cell_numbers(codes)
     counts = np.bincount(numbers[numbers >= 0], minlength=1)
     return np.where(numbers >= 0, counts[numbers], 0)
+
+
+def without_category(codes: np.ndarray, names: Sequence[str], categories: pd.DataFrame) -> np.ndarray:
+    """Return the codes of the variables of these names with -1 for missing values, also where these are a category."""
+    result, lines = codes.copy(), categories[categories["missing"] & categories["variable"].isin(names)]
+    for variable, code in zip(lines["variable"], lines["code"], strict=True):
+        column = result[:, list(names).index(variable)]
+        column[column == code] = -1
+    return result
 
 
 def conventions(codes: np.ndarray, bounds: Sequence[int]) -> pd.DataFrame:

@@ -100,7 +100,7 @@ def nearest(
         if len(puf_codes) and len(eif_codes) and total > above:
             _search(files, flat, min(total - above, total + 1), best, workers)
         pairs = list_pairs(best)
-    return pairs._replace(level=total - pairs.level)
+    return pairs._replace(level=total - pairs.level, next_level=total - pairs.next_level)
 
 
 def _search(files: SearchFiles, flat: Flat, threshold: int, best: Best, workers: Workers) -> None:

@@ -27,7 +27,7 @@ from reident.kernels.adhoc_query import BLOCKS, Model, Query, empty_query, level
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.compiling import ONE, ZERO, inner_jit, lean_jit
 from reident.kernels.lanes import WIDTH, add_box_steps, add_steps, between, full_lanes, prefetch
-from reident.kernels.toplist import offer, settle
+from reident.kernels.toplist import bound_of, offer, settle
 
 MAX_SUM = 255
 """Sums of bytes saturate here; T is at most this (see `adhoc`)."""
@@ -103,8 +103,8 @@ def _consider(model, rows, buffers, at):
     level = level_of(model, buffers.query, rows[at], bound)
     if level < bound:
         buffers.state[_N] = offer(buffers.levels, buffers.rows, buffers.state[_N], level, at)
-        if buffers.state[_N] == buffers.levels.size and buffers.levels[-1] < bound:
-            _set_bound(model, buffers, buffers.levels[-1])
+        if buffers.state[_N] >= buffers.levels.size:
+            _set_bound(model, buffers, min(bound, bound_of(buffers.levels, 0)))
 
 
 @inner_jit
@@ -291,8 +291,8 @@ def search(begin, end, order, model, index, puf_rows, threshold, buffers, best):
                 _search_tree(model, index, index.two, ONE, two, buffers)
             limit = state[_LIMIT]
         expected += (state[_LIMIT] - expected) * (RECENT if a > begin else 1.0)
-        n_seeds = state[_N]
+        n_seeds = min(state[_N], seeds.size)
         for x in range(n_seeds):
             seeds[x] = buffers.rows[x]
             buffers.rows[x] = index.eif[buffers.rows[x]]
-        settle(buffers.levels, buffers.rows, n_seeds, best, i)
+        settle(buffers.levels, buffers.rows, state[_N], best, i)

@@ -15,7 +15,7 @@ from reident.kernels.bits import LANES, as_tuple, at_most, popcount, trailing_ze
 from reident.kernels.compiling import jit
 from reident.kernels.costs import cost_of_missing, least_different, least_level, level_of
 from reident.kernels.rows import MISSING, Rows
-from reident.kernels.toplist import offer
+from reident.kernels.toplist import bound_of, offer
 
 TILE_BYTES = 2**17
 """Approximate size of the bit maps of a tile: they are read once per PUF record and must stay in cache."""
@@ -35,7 +35,7 @@ class Lists(NamedTuple):
 
     levels: np.ndarray  # int64 (n, keep + 1)
     eifs: np.ndarray  # int32 (n, keep + 1)
-    counts: np.ndarray  # int64 (n,)
+    counts: np.ndarray  # int64 (n,): more than keep + 1 where further pairs are at the last level
     bound: np.ndarray  # int64 (n,)
 
 
@@ -132,8 +132,8 @@ def enter(i, r, h, rows, lists):
     """Enter a pair whose level ``h`` is below the bound into the list of its PUF record."""
     keep = lists.levels.shape[1] - 1
     lists.counts[i] = offer(lists.levels[i], lists.eifs[i], lists.counts[i], h, rows.position[r])
-    if lists.counts[i] == keep + 1:
-        lists.bound[i] = lists.levels[i, keep]
+    if lists.counts[i] > keep:
+        lists.bound[i] = bound_of(lists.levels[i], 0)
 
 
 @jit

@@ -5,18 +5,21 @@ from collections.abc import Callable
 import numpy as np
 
 from reident.kernels.compiling import lean_jit
-from reident.kernels.toplist import Best, Pairs, empty_best, list_pairs, offer, settle_all
+from reident.kernels.toplist import Best, Pairs, bound_of, empty_best, list_pairs, offer, settle_all
 
 
 @lean_jit
 def _offer_block(scores, start, threshold, levels, eifs, counts):
     """Offer the pairs of a block, whose EIF records begin at ``start``, to the lists of its PUF records."""
-    keep = levels.shape[1] - 1
+    keep, least = levels.shape[1] - 1, -(2**62)
     for i in range(len(scores)):
+        bound = bound_of(levels[i], least) if counts[i] > keep else threshold
         for r in range(scores.shape[1]):
             level = -scores[i, r]
-            if level < (levels[i, keep] if counts[i] > keep else threshold):
+            if level < bound:
                 counts[i] = offer(levels[i], eifs[i], counts[i], level, start + r)
+                if counts[i] > keep:
+                    bound = bound_of(levels[i], least)
 
 
 def nearest_blocks(
@@ -60,4 +63,4 @@ def nearest_blocks(
         of_rows = Best(*(array[rows] for array in best))
         settle_all(levels, eifs, counts, of_rows)
     pairs = list_pairs(best)
-    return pairs._replace(level=-pairs.level)
+    return pairs._replace(level=-pairs.level, next_level=-pairs.next_level)

@@ -184,26 +184,40 @@ def _close(columns, search):
 
 @lean_jit
 def _rank(columns, search, n, m):
-    """List the lowest levels of the first n candidates; return how many are listed."""
-    count, keep = 0, search.levels.size - 1
+    """List the lowest levels of the first n candidates; return how many are listed, or at the last level."""
+    count = 0
     for at in range(n):
         r = search.candidates[at]
-        level = _level(columns, search, r, m)
-        if count <= keep or level < search.levels[keep]:
-            count = offer(search.levels, search.eifs, count, level, r)
+        count = offer(search.levels, search.eifs, count, _level(columns, search, r, m), r)
     return count
 
 
 @lean_jit
+def _following(columns, search, m, level):
+    """Return the lowest level of all records above a level, and how many have it; 0 if none."""
+    following, n = _FAR, 0
+    for r in range(search.counts.size):
+        other = _level(columns, search, r, m)
+        if level < other < following:
+            following, n = other, 1
+        elif other == following and other < _FAR:
+            n += 1
+    return following, n
+
+
+@lean_jit
 def _gather(columns, search, m, keep, growth, start):
-    """Find the records that may be kept: their number, and whether too many share the level after theirs."""
+    """Find the records that may be kept: their number, the level up to which they are all, and whether too many follow.
+
+    Where too many share the next level, none of it is among them.
+    """
     n, g, ceiling, target = 0, np.int64(0), np.int64(0), np.int64(start)
     while True:
         more, read = _widen(columns, search, target, m, n)
         if read == 0 and ceiling == 0:
             target = _next(columns, search)
             if target == 0:
-                return n, False
+                return n, _FAR, False
             more, read = _widen(columns, search, target, m, n)
         if more > search.candidates.size:
             _rank(columns, search, search.candidates.size, m)
@@ -212,9 +226,9 @@ def _gather(columns, search, m, keep, growth, start):
         else:
             n, g = more, target
             if n > keep:
-                return n, False
+                return n, g, False
         if g + 1 == ceiling:
-            return n, True
+            return n, g, True
         target = (g + ceiling) // 2 if ceiling > 0 else max(g + 1, np.int64(g * growth))
 
 
@@ -239,12 +253,14 @@ def _scan(first, end, puf, columns, m, best):
     for i in range(first, end):
         if _open(columns, search, puf[i]) < m:
             continue
-        n, crowd = _gather(columns, search, m, keep, growth, start)
+        n, whole, crowd = _gather(columns, search, m, keep, growth, start)
         _close(columns, search)
         count = _rank(columns, search, n, m)
         settle(search.levels, search.eifs, count, best, i)
         if crowd and n == 0:
             best.n[i] = -1
+        elif (crowd and best.n_next[i] == 0) or (best.n_next[i] > 0 and best.next_level[i] > whole):
+            best.next_level[i], best.n_next[i] = _following(columns, search, m, search.levels[0])
         if count > keep:  # where the next record begins: likely somewhat below its last level
             start = np.int64(max(1.0, search.levels[keep] / growth**2))
 

@@ -212,6 +212,15 @@ def limit_of(metric, bound):
 
 
 @inner_jit
+def limit_above(metric, cost):
+    """Return a float32 cost from which on a pair's level is above that of every pair of at most ``cost``."""
+    v = metric.numeric.size
+    score = np.sqrt(np.float64(cost)) / v if metric.primer else np.sqrt(np.float64(cost) / v)
+    # The level of a cost is at most its score in levels and a half, see `limit_of`; with the position below it.
+    return limit_of(metric, (np.int64(score * metric.scale + 0.6) + 1) << metric.shift)
+
+
+@inner_jit
 def box_costs(metric, queries, q, boxes, b, fixed, varying):
     """Bound boxes: a code outside the set differs; the nearest value is the nearer end of the interval, or x."""
     nc = boxes.sets.shape[1]

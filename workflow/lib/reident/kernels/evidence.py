@@ -3,8 +3,8 @@
 The values of a variable are whole numbers, and what a pair says of it depends on the level of the difference, and on
 the value of the PUF record where its frequency counts. The pairs are all those of several strata, or listed candidates.
 Of all pairs, a PUF record has a table of factors for each variable, one for each distinct value of the EIF in its
-stratum, and the odds of its pairs are products of what the tables say. Equal records of a file are one row with the
-number of them.
+stratum, and beside it a table of their levels; the odds of its pairs are products of what the tables say. Equal records
+of a file are one row with the number of them.
 
 Sums of odds keep the largest term apart, so that what all other pairs add up to is known without a difference of large
 numbers. Rows are in the order of their values, and the pieces in which they are added up are the same for any number
@@ -18,10 +18,13 @@ import numpy as np
 
 from reident.kernels.compared import MISSING, PIECE, Compared, Intervals
 from reident.kernels.compiling import lean_jit
-from reident.kernels.toplist import Best, Pairs, in_threads, list_pairs, offer, settle
+from reident.kernels.toplist import Pairs, bound_of, empty_best, in_threads, list_pairs, offer, settle
 
 MOST = 2.0**900
 """Odds above this number count as it."""
+
+ANY = -(2**62)
+"""A weight that every pair has at least."""
 
 LEAST = 2.0**-50
 """Pairs of a smaller probability add nothing to the expected links."""
@@ -108,16 +111,18 @@ def _factors_of(files, intervals, model, j, s, x, own):
 
 
 @lean_jit
-def _fill(files, intervals, own, j, s, x, table):
-    """Write the factor of each EIF value of stratum s for variable j of a PUF record with the value x."""
+def _fill(files, intervals, own, j, s, x, table, levels):
+    """Write the factor and the level of each EIF value of stratum s for variable j of a PUF record with the value x."""
     base = files.bounds[s, 0, j]
     at = base
     for k in range(intervals.first[j], intervals.first[j + 1] + 1):
         stop = _stop(files, intervals, j, s, x, k, at)
         for place in range(at, stop):
             table[place - base] = own[intervals.level[k + j]]
+            levels[place - base] = intervals.level[k + j]
         at = stop
     table[at - base] = 1.0
+    levels[at - base] = intervals.n_levels[j]
 
 
 @lean_jit
@@ -145,9 +150,19 @@ def _level(files, listed, intervals, i, at, j):
 
 
 @lean_jit
+def _level_of(files, listed, intervals, levels, i, at, j):
+    """Return the same from the tables of levels that `_row_odds` has written for PUF row i."""
+    if listed.first.size:
+        return np.int64(listed.level[at, j])
+    if files.puf.values[j, i] == MISSING:
+        return intervals.n_levels[j]
+    return np.int64(levels[j, files.codes[j, at]])
+
+
+@lean_jit
 def _row_odds(files, listed, intervals, model, i, scratch, odds):
     """Write the odds of the pairs of PUF row i; ``scratch`` has what each variable multiplies, and for which value."""
-    tables, own, held = scratch
+    tables, levels, own, held = scratch
     s = files.stratum[i]
     begin, end = files.eif.starts[s], files.eif.starts[s + 1]
     if listed.first.size:
@@ -162,7 +177,7 @@ def _row_odds(files, listed, intervals, model, i, scratch, odds):
         if held[j, 0] != s or held[j, 1] != x:
             _factors_of(files, intervals, model, j, s, x, own[j])
             if not listed.first.size:
-                _fill(files, intervals, own[j], j, s, x, tables[j])
+                _fill(files, intervals, own[j], j, s, x, tables[j], levels[j])
             held[j, 0], held[j, 1] = s, x
         if listed.first.size:
             for c in range(n):
@@ -203,6 +218,7 @@ def _others(rivals, at, o):
 @lean_jit
 def _expect(files, listed, intervals, model, first, last, scratch, odds, rows, columns, competition, links):
     """Add the probabilities of the pairs of some PUF rows to the links by level, and to the last number of all."""
+    levels = scratch[1]
     for i in range(first, last):
         begin, n = _row_odds(files, listed, intervals, model, i, scratch, odds)
         times = files.puf.times[i]
@@ -216,7 +232,7 @@ def _expect(files, listed, intervals, model, first, last, scratch, odds, rows, c
             amount = o / total * times * files.eif.times[r]
             links[-1, 0] += amount
             for j in range(len(files.codes)):
-                links[j, _level(files, listed, intervals, i, begin + c, j)] += amount
+                links[j, _level_of(files, listed, intervals, levels, i, begin + c, j)] += amount
 
 
 class Evidence:
@@ -264,7 +280,7 @@ class Evidence:
         table[self._present] = values
         return table
 
-    def _scratch(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
+    def _scratch(self) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
         """Return tables that hold no value yet, and room for the odds of a row."""
         files, listed = self._files, self._arguments[1]
         sizes, widths = np.diff(files.eif.starts), files.bounds[:, 1] - files.bounds[:, 0]
@@ -272,7 +288,8 @@ class Evidence:
             sizes, widths = np.diff(listed.first), widths[:0]
         v = len(files.codes)
         held = np.full((v, 2), -1, np.int64)
-        tables = np.empty((v, int(widths.max(initial=0)) + 1)), np.empty(self._present.shape), held
+        shape = v, int(widths.max(initial=0)) + 1
+        tables = np.empty(shape), np.empty(shape, np.uint16), np.empty(self._present.shape), held
         return tables, np.empty(int(sizes.max(initial=0)))
 
     def _in_pieces(self, work: Callable[[int, int, int], None], progress: Any = None) -> None:
@@ -322,12 +339,12 @@ class Evidence:
         weights : int64 (n_levels,)
             The binary logarithms of the factors, at the scale.
         least : int
-            A pair is listed if its weight, less what its rivals take from it, is at least this.
+            A pair is listed if its weight, less what its rivals take from it, is at least this; with `ANY`, each is.
         """
         files = self._files
         n_puf, n_eif = (len(one.members) for one in (files.puf, files.eif))
         keep = max(min(keep, n_eif), 1)
-        best = Best(np.empty((n_puf, keep), np.int32), np.empty((n_puf, keep), np.int64), np.zeros(n_puf, np.int32))
+        best = empty_best(n_puf, keep)
         arguments = self._padded(np.asarray(weights, np.int64), 0), least, scale
 
         def work(_: int, first: int, last: int) -> None:
@@ -337,7 +354,7 @@ class Evidence:
 
         self._in_pieces(work, progress)
         pairs = list_pairs(best)
-        return pairs._replace(level=-pairs.level)
+        return pairs._replace(level=-pairs.level, next_level=-pairs.next_level)
 
 
 def _no_rivals(n: int) -> Rivals:
@@ -351,22 +368,29 @@ def _taken(factor, scale):
 
 
 @lean_jit
+def _least_odds(model, bound, scale):
+    """Return odds below which a pair has no level below a bound, whatever is rounded."""
+    return min(model.prior_odds * 2.0 ** ((1 - bound) / scale), MOST) * (1 - 1e-6)
+
+
+@lean_jit
 def _list_best(
     files, listed, intervals, model, first, last, scratch, odds, rows, columns, competition, weights, least, scale,
     levels, eifs, best,
 ):  # fmt: skip
     """Write the best pairs of the records of some PUF rows; a level is the negative weight."""
-    at_least, own = model.prior_odds * 2.0 ** (least / scale) * (1 - 1e-9), scratch[1]
+    level_table, own = scratch[1], scratch[2]
     for i in range(first, last):
         begin, n = _row_odds(files, listed, intervals, model, i, scratch, odds)
         count, bound = 0, 1 - least
+        at_least = _least_odds(model, bound, scale)
         for c in range(n):
             o, r = odds[c], _row(listed, begin + c)
             if o < at_least:
                 continue
             level = 0
             for j in range(len(own)):
-                at = _level(files, listed, intervals, i, begin + c, j)
+                at = _level_of(files, listed, intervals, level_table, i, begin + c, j)
                 level -= weights[j, at]
                 if model.shares.size and at < intervals.n_levels[j]:
                     level -= _taken(own[j, at] / model.factors[j, at], scale)
@@ -375,8 +399,9 @@ def _list_best(
             for a in range(files.eif.first[r], files.eif.first[r + 1]):
                 if level < bound:
                     count = offer(levels, eifs, count, level, files.eif.members[a])
-                    if count == levels.size:
-                        bound = min(bound, levels[count - 1])
+                    if count >= levels.size:
+                        bound = min(bound, bound_of(levels, ANY))
+                        at_least = _least_odds(model, bound, scale)
         for a in range(files.puf.first[i], files.puf.first[i + 1]):
             settle(levels, eifs, count, best, files.puf.members[a])
 

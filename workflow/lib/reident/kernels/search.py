@@ -25,8 +25,8 @@ from reident.kernels.bits import trailing_zeros
 from reident.kernels.boxes import WIDTH, Index, sort_by
 from reident.kernels.buffers import BATCH, MAX_PENDING, Buffers, Puf, SearchFiles, empty_buffers
 from reident.kernels.compiling import ZERO, inner_jit, lean_jit
-from reident.kernels.euclidean_costs import MAX_SCALE, Euclidean, box_costs, leaf_costs, level_of, limit_of
-from reident.kernels.toplist import Best, Workers, in_threads, offer, settle
+from reident.kernels.euclidean_costs import MAX_SCALE, Euclidean, box_costs, leaf_costs, level_of, limit_above, limit_of
+from reident.kernels.toplist import Best, Workers, bound_of, in_threads, offer, settle
 
 MAX_DIFFERENT = 15
 """The largest number of differences that the bit maps count."""
@@ -115,14 +115,17 @@ def _compare(metric, squares, files, i, q, queries, candidates):
         if level < candidates.bound[q]:
             candidates.n[q] = offer(candidates.levels[q], candidates.eifs[q], candidates.n[q], level, r)
             if candidates.n[q] > keep:
-                candidates.bound[q] = candidates.levels[q, keep]
+                candidates.bound[q] = min(candidates.bound[q], bound_of(candidates.levels[q], 0))
                 queries.limit[q] = min(queries.limit[q], limit_of(metric, candidates.bound[q]))
     candidates.n_pending[q] = 0
 
 
 @inner_jit
-def _lower_limit(queries, q, candidates, high):
-    """Record that a pair costs at most ``high``; lower the limit if ``keep + 1`` pairs are known to be below it."""
+def _lower_limit(metric, queries, q, candidates, high):
+    """Record that a pair costs at most ``high``; lower the limit if ``keep + 1`` pairs are known to be below it.
+
+    Pairs at the level of the last of these count too, so that the limit is beyond this level.
+    """
     last = candidates.ceilings.shape[1] - 1
     a = candidates.n_ceilings[q]
     if a > last:
@@ -137,7 +140,8 @@ def _lower_limit(queries, q, candidates, high):
     candidates.ceilings[q, a] = high
     if candidates.n_ceilings[q] > last:
         above = np.nextafter(candidates.ceilings[q, last], np.float32(np.inf))
-        queries.limit[q] = min(queries.limit[q], above)
+        if above < queries.limit[q]:
+            queries.limit[q] = min(queries.limit[q], max(above, limit_above(metric, above)))
 
 
 @lean_jit
@@ -199,7 +203,7 @@ def _scan_leaf(metric, files, leaves, leaf, filter_cost, buffers, i, q, varying)
         candidates.pending[q, a] = leaves.eif[leaf, s]
         candidates.low[q, a] = low[s]
         candidates.n_pending[q] += 1
-        _lower_limit(queries, q, candidates, high[s])
+        _lower_limit(metric, queries, q, candidates, high[s])
 
 
 @lean_jit
@@ -239,7 +243,7 @@ def search(begin, end, order, index, puf, files, metric, threshold, buffers, bes
             i = order[start + q]
             _compare(metric, squares, files, i, q, queries, candidates)
             settle(candidates.levels[q], candidates.eifs[q], candidates.n[q], best, i)
-        n_seeds = candidates.n[n - 1]
+        n_seeds = min(candidates.n[n - 1], seeds.size)
         for a in range(n_seeds):
             seeds[a] = candidates.eifs[n - 1, a]
 

@@ -13,7 +13,7 @@ from numba.extending import overload
 
 from reident.kernels.buffers import SearchFiles
 from reident.kernels.compiling import INLINE, lean_jit
-from reident.kernels.toplist import Pairs, Workers, empty_best, in_threads, list_pairs, offer, settle
+from reident.kernels.toplist import Pairs, Workers, bound_of, empty_best, in_threads, list_pairs, offer, settle
 
 MAX_RECORDS = 64
 """Records of both files of a small stratum: a set of its records is one word."""
@@ -105,7 +105,7 @@ def _compare(first, end, starts, files, metric, scratch, threshold, levels, eifs
                 if level < bound:
                     count = offer(levels, eifs, count, level, r)
                     if count > keep:
-                        bound = levels[keep]
+                        bound = bound_of(levels, 0)
             settle(levels, eifs, count, best, i - starts.puf[first])
 
 

@@ -72,23 +72,25 @@ def nearest(
 def best_pairs(rows: Rows, costs: Costs | Weighted, limit: int, keep: int, **workers: Unpack[Workers]) -> Pairs:
     """Return the pairs of `nearest`, for numbered records of both files, any costs, and a limit of at least 0."""
     n_puf = len(rows.puf)
-    ambiguous, parts = np.zeros(n_puf, np.bool_), {}
+    of_record, parts = (np.zeros(n_puf, np.bool_), np.zeros(n_puf, np.int64), np.zeros(n_puf, np.int64)), {}
     work, block = _search(rows, costs, limit, min(keep, len(rows.eif)), workers.get("threads", 1))
 
     def keep_part(first: int, end: int) -> None:
-        parts[first], ambiguous[first:end] = work(first, end)
+        parts[first], of_block = work(first, end)
+        for whole, part in zip(of_record, of_block, strict=True):
+            whole[first:end] = part
 
     in_threads(keep_part, n_puf, block=block, **workers)
-    return Pairs(*_join(parts), ambiguous)
+    return Pairs(*_join(parts), *of_record)
 
 
 Columns = list[np.ndarray]
-"""puf, eif, level."""
+"""puf, eif, level; of records, what `toplist.Pairs` has by record."""
 
 
 def _search(
     rows: Rows, costs: Costs | Weighted, limit: int, keep: int, threads: int
-) -> tuple[Callable[[int, int], tuple[list[Columns], np.ndarray]], int]:
+) -> tuple[Callable[[int, int], tuple[list[Columns], Columns]], int]:
     """Return a function that finds the pairs of a block of PUF records, and the number of records in a block."""
     n_puf, v = rows.puf.shape
     most = min(limit // costs.least(), v)
@@ -98,7 +100,7 @@ def _search(
     block = max(min(MIN_BLOCK, largest), block_size(rows, most, per_pair, largest))
     rounds = -(-n_puf // (block * threads))
 
-    def work(first: int, end: int) -> tuple[list[Columns], np.ndarray]:
+    def work(first: int, end: int) -> tuple[list[Columns], Columns]:
         lists, tile = empty_lists(end - first, keep, limit), empty_tile(rows, most)
         part = rows._replace(puf=rows.puf[first:end], puf_absent=rows.puf_absent[first:end])
         refine(part, costs.block(first, end), worth, lists, tile)
@@ -107,17 +109,18 @@ def _search(
     return work, -(-n_puf // (rounds * threads))
 
 
-def _settle(lists: Lists, first: int) -> tuple[list[Columns], np.ndarray]:
-    """Return the pairs that the rank filter keeps of the PUF records from ``first`` on, and which are ambiguous."""
+def _settle(lists: Lists, first: int) -> tuple[list[Columns], Columns]:
+    """Return the pairs that the rank filter keeps of the PUF records from ``first`` on, and the columns by record."""
     n, entries = lists.levels.shape
-    parts, ambiguous = [], np.empty(n, np.bool_)
+    parts, of_record = [], []
     for start in range(0, n, MIN_BLOCK):
         chunk = Lists(*(array[start : start + MIN_BLOCK] for array in lists))
         best = empty_best(len(chunk.counts), entries - 1)
         settle_all(chunk.levels, chunk.eifs, chunk.counts, best)
-        puf, eif, level, ambiguous[start : start + MIN_BLOCK] = list_pairs(best)
+        puf, eif, level, *by_record = list_pairs(best)
         parts.append([(puf + first + start).astype(np.int32), eif.astype(np.int32), level])
-    return parts, ambiguous
+        of_record.append(by_record)
+    return parts, [np.concatenate(columns) for columns in zip(*of_record, strict=True)]
 
 
 def _join(parts: dict[int, list[Columns]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

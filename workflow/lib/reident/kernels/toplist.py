@@ -5,6 +5,11 @@ than the (keep + 1)-th best of the record. A scan hence holds a list of the ``ke
 several equal ones are in it. Its last level is the bound below which a further pair must be to matter. Levels
 are integers and low is best; a metric for which high is best uses costs.
 
+How sure an intruder is of the best pairs depends on the next level too, and on how many pairs have it (METHODS §6.7),
+also where they do not fit in the list. While the last level of a list is one of its two best, further pairs at it are
+counted: the count of a list is then larger than the list. No count is lost, because a level moves down as better pairs
+come, and never up: one that was counted in part is not among the two best again.
+
 The kernels that return `Pairs` share the arguments below. They raise ValueError if shapes disagree or an argument is
 out of its range; if a file has no record, the result has no pair.
 
@@ -33,6 +38,8 @@ class Best(NamedTuple):
     eif: np.ndarray  # int32 (n_puf, keep)
     level: np.ndarray  # int64 (n_puf, keep)
     n: np.ndarray  # int32 (n_puf,); -1 where the best level alone has more than ``keep`` pairs
+    next_level: np.ndarray  # int64 (n_puf,): that of the next rank; of a record whose ``n`` is -1, of the best one
+    n_next: np.ndarray  # int64 (n_puf,): the pairs at it, kept or not; 0 without a next rank
 
 
 class Pairs(NamedTuple):
@@ -46,6 +53,8 @@ class Pairs(NamedTuple):
     eif: np.ndarray  # int64 (m,)
     level: np.ndarray  # int64 (m,): what the pairs are ranked by; the module of a metric says what it is
     ambiguous: np.ndarray  # bool (n_puf,)
+    next_level: np.ndarray  # int64 (n_puf,): the level after the best one; of an ambiguous record, the best one
+    n_next: np.ndarray  # int64 (n_puf,): how many pairs have it, kept or not; 0 if none
 
 
 class Workers(TypedDict, total=False):
@@ -69,15 +78,26 @@ def check(puf: np.ndarray, eif: np.ndarray, keep: int, max_variables: int | None
 
 def empty_best(n_puf: int, keep: int) -> Best:
     """Allocate space for the pairs of ``n_puf`` records that have no pair yet."""
-    return Best(np.empty((n_puf, keep), np.int32), np.empty((n_puf, keep), np.int64), np.zeros(n_puf, np.int32))
+    of_rank = np.zeros(n_puf, np.int64), np.zeros(n_puf, np.int64)
+    return Best(
+        np.empty((n_puf, keep), np.int32), np.empty((n_puf, keep), np.int64), np.zeros(n_puf, np.int32), *of_rank
+    )
 
 
 @jit
 def offer(levels, eifs, count, level, eif):
-    """Insert a pair whose level is below the bound into the ascending list; return the new length."""
-    if count < levels.size:
+    """Insert a pair into the ascending list; return the number of pairs in it and further ones at its last level."""
+    i = count
+    if count >= levels.size:
+        i = levels.size - 1
+        last = levels[i]
+        if level > last:
+            return count
+        if level == last:
+            return count + 1
+        count = count + 1 if levels[i - 1] == last else levels.size
+    else:
         count += 1
-    i = count - 1
     while i > 0 and levels[i - 1] > level:
         levels[i] = levels[i - 1]
         eifs[i] = eifs[i - 1]
@@ -88,14 +108,40 @@ def offer(levels, eifs, count, level, eif):
 
 
 @jit
+def bound_of(levels, least):
+    """Return the bound of a full list: pairs at its last level count while it is one of the two best.
+
+    No level is below ``least``.
+    """
+    i = levels.size - 1
+    last = levels[i]
+    while i > 0 and levels[i - 1] == last:
+        i -= 1
+    if i == 0:
+        return last + 1 if last > least else last
+    return last + 1 if levels[i - 1] == levels[0] else last
+
+
+@jit
 def settle(levels, eifs, count, best, i):
     """Write the pairs of a finished list that the rank filter keeps into row ``i`` of ``best``, by level, then eif."""
-    n_kept = count
-    if count == levels.size:  # more than ``keep`` pairs: keep what is strictly better than the last one
-        while n_kept > 0 and levels[n_kept - 1] == levels[count - 1]:
+    n = min(count, levels.size)
+    n_kept, n_best = n, 0
+    while n_best < n and levels[n_best] == levels[0]:
+        n_best += 1
+    best.n_next[i] = 0
+    if n_best < n:
+        best.next_level[i] = levels[n_best]
+        for a in range(n_best, n):
+            if levels[a] == levels[n_best]:
+                best.n_next[i] += 1
+        if levels[n - 1] == levels[n_best]:
+            best.n_next[i] += count - n
+    if n == levels.size:  # more than ``keep`` pairs: keep what is strictly better than the last one
+        while n_kept > 0 and levels[n_kept - 1] == levels[n - 1]:
             n_kept -= 1
         if n_kept == 0:
-            best.n[i] = -1
+            best.n[i], best.next_level[i] = -1, levels[0]
             return
     best.n[i] = n_kept
     for a in range(n_kept):
@@ -133,7 +179,7 @@ def list_pairs(best: Best) -> Pairs:
     m = int(np.maximum(best.n, 0).sum(dtype=np.int64))
     puf, eif, level = (np.empty(m, np.int64) for _ in range(3))
     _list_pairs(best, puf, eif, level)
-    return Pairs(puf, eif, level, best.n < 0)
+    return Pairs(puf, eif, level, best.n < 0, best.next_level, best.n_next)
 
 
 def in_threads(

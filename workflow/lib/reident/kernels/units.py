@@ -28,7 +28,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 
 from reident.kernels.compiling import inner_jit, jit, lean_jit
-from reident.kernels.toplist import Pairs, Workers, empty_best, in_threads, list_pairs, offer, settle
+from reident.kernels.toplist import Pairs, Workers, bound_of, empty_best, in_threads, list_pairs, offer, settle
 from reident.kernels.unit_assignment import assign, empty_scratch
 from reident.kernels.unit_costs import BYTES, Rules, bound_table, byte_codes, costs_of, member_costs, total_cost
 
@@ -308,7 +308,7 @@ def _search(
                 if level < bound:
                     count = offer(buffers.levels, buffers.eifs, count, level, r)
                     if count > keep:
-                        bound = min(bound, buffers.levels[keep])
+                        bound = min(bound, bound_of(buffers.levels, -(2**62)))
         settle(buffers.levels, buffers.eifs, count, best, i)
 
 

@@ -69,7 +69,7 @@ def nearest(
         puf, eif = np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32)
         rows, by_variable = _prepare(puf, eif, costs, partly)
         pairs = best_pairs(rows, by_variable, limit, keep, **workers)
-    return pairs._replace(level=most - pairs.level)
+    return pairs._replace(level=most - pairs.level, next_level=most - pairs.next_level)
 
 
 def _costs(weights: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, int]:

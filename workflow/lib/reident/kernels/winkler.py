@@ -11,7 +11,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 
 from reident.kernels.compiling import jit
-from reident.kernels.toplist import Pairs, Workers, check, empty_best, in_threads, list_pairs, offer, settle
+from reident.kernels.toplist import Pairs, Workers, bound_of, check, empty_best, in_threads, list_pairs, offer, settle
 
 
 class SortedRecords(NamedTuple):
@@ -46,8 +46,8 @@ def _scan(first, end, low, high, order, position, most, keep, best):
                         level -= 1
                 if level < bound:
                     count = offer(levels, eifs, count, level, r)
-                    if count == keep + 1:
-                        bound = levels[keep]
+                    if count > keep:
+                        bound = bound_of(levels, 0)
                         if least >= bound:
                             break
         settle(levels, eifs, count, best, i)
@@ -129,4 +129,4 @@ def most_agreements(
 
         in_threads(work, n_puf, block=256, **workers)
     pairs = list_pairs(best)
-    return pairs._replace(level=v - pairs.level)
+    return pairs._replace(level=v - pairs.level, next_level=v - pairs.next_level)

@@ -43,6 +43,8 @@ class Language:
         Words that have another form after some prepositions, see :class:`reident.language.sentences.Field`.
     units : mapping
         What sentences on records say instead where a study compares units of several rows.
+    kinds : mapping
+        The words for units by what the study says that they are, where the language needs no other form around them.
     """
 
     code: str
@@ -56,6 +58,7 @@ class Language:
     lower_case: bool
     datives: Mapping[str, str]
     units: Mapping[str, str]
+    kinds: Mapping[str, Mapping[str, str]]
 
     def digits(self, text: str) -> str:
         """Return a number as Python writes it, such as ``1,234.5``, with the marks of the language."""
@@ -65,9 +68,11 @@ class Language:
         """Return a text with its words in the dative, where that differs."""
         return re.sub(r"\w+", lambda word: self.datives.get(word[0], word[0]), text)
 
-    def of_units(self, text: str) -> str:
-        """Return a sentence on records as one on units; its fields stay as they are."""
-        return _phrases(self.code).sub(lambda found: self.units.get(found[0], found[0]), text)
+    def of_units(self, text: str, kind: str = "unit") -> str:
+        """Return a sentence on records as one on units of a kind; its fields stay as they are."""
+        words = self.kinds.get(kind, {})
+        text = _phrases(self.code).sub(lambda found: self.units.get(found[0], found[0]), text)
+        return re.sub(r"{[^}]*}|\w+", lambda found: words.get(found[0], found[0]), text) if words else text
 
 
 def read(file: Path) -> dict[str, Any]:

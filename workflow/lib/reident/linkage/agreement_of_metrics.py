@@ -11,7 +11,10 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage import batches, rates, surest
+from reident.linkage.claims import of_pairs
+from reident.linkage.ranking import within
 from reident.linkage.settings import AGREEMENT, ClaimSettings, MetricComparisonSettings, RatingSettings
+from reident.sections.linkage import MAX_CANDIDATES
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -38,6 +41,7 @@ def compare(
     strata: Mapping[str, Source],
     manifest: pd.DataFrame,
     pairs: Mapping[str, Source],
+    suspected: Mapping[str, Source],
     claims: Mapping[str, pd.DataFrame],
     clusters: Source | None = None,
 ) -> Comparison:
@@ -47,6 +51,8 @@ def compare(
     ----------
     pairs : mapping of Source
         By metric, the suspected pairs by row number, as confirmation leaves them.
+    suspected : mapping of Source
+        By metric, all pairs that scoring kept, as :func:`reident.linkage.ranking.rank` leaves them.
     claims : mapping of pandas.DataFrame
         By metric, what :func:`reident.linkage.surest.order` returns.
 
@@ -57,10 +63,20 @@ def compare(
     """
     several = len(pairs) > 1
     agreeing = count(pairs) if several else _NONE
-    ordered = surest.order(ClaimSettings(False, settings.rating.max_pairs, settings.rating.rates), agreeing, iuf)
+    named = agreeing
+    if several and settings.rating.max_pairs != MAX_CANDIDATES:
+        named = count({metric: _within(source) for metric, source in suspected.items()})
+    ordered = surest.order(ClaimSettings(False, settings.rating.rates), [of_pairs(named)], iuf)
     every = {**claims, AGREEMENT: ordered} if several else claims
     lines = rate(settings.rating, iuf, strata, manifest, agreeing, clusters)
     return Comparison(lines, ordered, surest.summarize(every, settings.right), surest.curves(every))
+
+
+def _within(source: Source) -> pa.Table:
+    """Return the pairs of a metric within the limit of claims, which does not depend on the rank limit of a study."""
+    pairs = (rows.filter(within(rows, MAX_CANDIDATES)).select(["puf", "eif"]) for rows in batches.split(source))
+    table = pa.concat_tables(pairs)
+    return table.append_column("confirmed", pa.array(np.zeros(len(table), bool)))
 
 
 def count(pairs: Mapping[str, Source]) -> pa.Table:

@@ -7,13 +7,13 @@ without a variable, with coarser values or with a part of a file is an attack wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.linkage import agreement_of_metrics, bins, confirmation, members, ranking, rates, surest, weights
+from reident.linkage import agreement_of_metrics, batches, bins, confirmation, members, ranking, rates, surest, weights
 from reident.linkage.attack_settings import AttackSettings, SearchSettings
 from reident.linkage.members import MemberTables
 from reident.linkage.metrics import REGISTRY
@@ -21,6 +21,9 @@ from reident.linkage.metrics.contract import Estimates, Metric, ScoringContext, 
 from reident.linkage.scoring import score_shard
 from reident.linkage.settings import MetricComparisonSettings
 from reident.linkage.strata import pack, stratum_of_records
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Sink
 
 PAIRS_PER_SHARD = 2 * 10**9
 """The budget of pairs that are scored at a time; the results do not depend on it."""
@@ -64,6 +67,7 @@ class MetricTables(NamedTuple):
     """The tables that scoring, ranking and confirmation make with one metric."""
 
     scores: pa.Table
+    claims: pa.Table
     suspected: pa.Table
     distribution: pd.DataFrame
     confirmed: pa.Table
@@ -103,8 +107,9 @@ def attack(
     metrics, share = {}, 1 / len(settings.metrics)
     for at, name in enumerate(settings.metrics):
         job = context._replace(progress=progress_of_share(context.progress, at * share, share))
-        scores = list(score(settings, name, files, compared, job, budget=budget))
-        metrics[name] = _confirmed(settings, REGISTRY[name], files, scores)
+        claims = list[pa.Table]()
+        scores = list(score(settings, name, files, compared, job, budget=budget, claims=claims.append))
+        metrics[name] = _confirmed(settings, REGISTRY[name], files, scores, claims)
     lines = rates.rate(
         settings.rating,
         files.prepared,
@@ -133,13 +138,13 @@ def claim(settings: AttackSettings, files: AttackFiles, made: Attack, right: flo
         The share of right claims of `decision.surest`.
     """
     claims = {
-        name: surest.order(settings.claiming(name), tables.suspected, files.iuf)
-        for name, tables in made.metrics.items()
+        name: surest.order(settings.claiming(name), [tables.claims], files.iuf) for name, tables in made.metrics.items()
     }
     pairs = {name: tables.positions for name, tables in made.metrics.items()}
+    suspected = {name: tables.suspected for name, tables in made.metrics.items()}
     truth = files.iuf, files.strata, files.manifest
     comparison = MetricComparisonSettings(settings.rating, right)
-    return Claims(claims, agreement_of_metrics.compare(comparison, *truth, pairs, claims, files.clusters))
+    return Claims(claims, agreement_of_metrics.compare(comparison, *truth, pairs, suspected, claims, files.clusters))
 
 
 def compare(settings: SearchSettings, files: AttackFiles, threads: int = 1) -> Compared:
@@ -162,6 +167,7 @@ def score(
     context: ScoringContext,
     records: np.ndarray | None = None,
     budget: int = PAIRS_PER_SHARD,
+    claims: Sink | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the pairs that scoring with a metric keeps, at least one table; each has all pairs of its PUF records.
 
@@ -169,6 +175,8 @@ def score(
     ----------
     records : bool (n_puf,), optional
         The PUF records whose pairs are needed; where those of others come with them, they are among the pairs.
+    claims, optional
+        Takes the candidates of each claim, see :func:`reident.linkage.scoring.score_shard`.
     """
     tables = compared.tables[settings.tables[metric]], files.strata, files.manifest
     n_shards = -(-max(int(files.manifest["pairs"].sum()), 1) // budget)
@@ -179,12 +187,12 @@ def score(
         blocks = blocks[blocks["stratum"].isin(names)]
     total, done = max(int(blocks["pairs"].sum()), 1), 0.0
     for shard in [shard for _, shard in blocks.groupby("shard")] or [blocks]:
-        share, batches = int(shard["pairs"].sum()) / total, list[pa.Table]()
+        share, pairs = int(shard["pairs"].sum()) / total, list[pa.Table]()
         progress = progress_of_share(context.progress, done, share)
         job = context._replace(weights=compared.weights, progress=progress)
-        score_shard(settings.scoring(metric), REGISTRY[metric], *tables, shard, job, batches.append, records=records)
+        score_shard(settings.scoring(metric), REGISTRY[metric], *tables, shard, job, pairs.append, records, claims)
         done += share
-        yield pa.concat_tables(batches)
+        yield pa.concat_tables(pairs)
 
 
 def suspect(
@@ -206,7 +214,9 @@ def suspect(
     return ranking.ranked_pairs(REGISTRY[metric], scores, assigning)
 
 
-def _confirmed(settings: AttackSettings, metric: Metric, files: AttackFiles, scores: list[pa.Table]) -> MetricTables:
+def _confirmed(
+    settings: AttackSettings, metric: Metric, files: AttackFiles, scores: list[pa.Table], claims: list[pa.Table]
+) -> MetricTables:
     """Rank the scored pairs of a metric, and check them against the true links."""
     suspected, confirmed, positions = (list[pa.Table]() for _ in range(3))
     strata, manifest = files.strata["puf"], files.manifest
@@ -224,5 +234,6 @@ def _confirmed(settings: AttackSettings, metric: Metric, files: AttackFiles, sco
         confirmed.append,
         positions.append,
     )
-    scored, keyed, numbered = (pa.concat_tables(batches) for batches in (scores, confirmed, positions))
-    return MetricTables(scored, ranked, distribution, keyed, numbered, rank_curve)
+    tables = (pa.concat_tables(part) for part in (scores, batches.merge(claims), confirmed, positions))
+    scored, claimed, keyed, numbered = tables
+    return MetricTables(scored, claimed, ranked, distribution, keyed, numbered, rank_curve)

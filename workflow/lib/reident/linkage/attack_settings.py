@@ -123,7 +123,7 @@ class AttackSettings(SearchSettings):
 
     def claiming(self, metric: str) -> ClaimSettings:
         """Return the slice of the order of the claims of a metric."""
-        return ClaimSettings(REGISTRY[metric].low_is_best(self.metrics[metric]), self.max_pairs, self.rates)
+        return ClaimSettings(REGISTRY[metric].low_is_best(self.metrics[metric]), self.rates)
 
     @property
     def rating(self) -> RatingSettings:

@@ -24,12 +24,16 @@ BEFORE = 6
 LEAST_HELD = 1 / 50
 """EM expects at least this share of the largest number of links."""
 
-CLOSE, MAX_ROUNDS = 1e-6, 200
-"""EM ends when no probability changes by more than this, and the links by no more than this share of the largest number
-of links; or after this number of rounds."""
+HELD, HELD_ROUNDS = 1 / 2, 25
+"""While the probabilities among links are learnt, so many rounds, the links are held at this share of their largest
+number: where the evidence is weak, EM would otherwise lower both until nobody is found."""
 
-LONGEST, FASTER = 4.0, 2.0
-"""The longest step at first, in rounds, and what it is multiplied by where a step as long was a good one."""
+CLOSE, MAX_ROUNDS = 1e-6, 200
+"""The number of links is learnt when it changes by no more than this share of itself; or after so many rounds."""
+
+
+LEAST_TOTAL, LEAST_PRIOR, FARTHEST = 1e-9, 1e-12, 3.0
+"""What keeps divisions and jumps within bounds: links in all, the prior while links are held, a jump as a logarithm."""
 
 
 class Probabilities(NamedTuple):
@@ -66,68 +70,61 @@ class PairModel:
         """Return the probabilities if so many links are expected at each level, and in all."""
         m = shares_of(self._levels, links[:-1] + self._before)
         u = shares_of(self._levels, np.maximum(self._counts - links[:-1], 0) + 0.5)
-        held = min(max(float(links[-1]), LEAST_HELD * self._most), self._most)
-        return Probabilities(m, u, (held + 0.5) / (self._n_pairs + 1))
+        return Probabilities(m, u, self._prior(float(links[-1])))
 
     def maximise(
         self, expect: Callable[[Probabilities], tuple[np.ndarray, float]], progress: Progress | None = None
     ) -> LinkModel:
-        """Estimate the links by the EM algorithm, with the steps of Varadhan and Roland (2008), see METHODS §4.6.
+        """Estimate the links by the EM algorithm: first m and u with the number of links held, then this alone.
 
         Parameters
         ----------
         expect : callable
             Takes probabilities to the links that are expected at each level, and in all.
         """
-
-        def advance(links: np.ndarray) -> np.ndarray:
-            return np.append(*expect(self.probabilities(links)))
-
-        now, longest, rounds = self.start, LONGEST, 1
-        after = advance(now)
-        while (change := self._change(now, after)) > CLOSE and rounds < MAX_ROUNDS:
+        held = HELD * self._most
+        links, prior = self.start, held / max(self._n_pairs, 1)
+        for done in range(HELD_ROUNDS):
+            by_level, total = expect(self.probabilities(links)._replace(prior=prior))
+            factor = held / max(total, LEAST_TOTAL)
+            links, prior = np.append(by_level * factor, held), min(max(prior * factor, LEAST_PRIOR), 1 / 2)
             if progress is not None:
-                progress(1 - math.log(change / CLOSE) / math.log(1 / CLOSE))
-            before, now, after = now, after, advance(after)
-            rounds += 1
-            further, step = self._extrapolate(before, now, after, longest)
-            if step > 1 and rounds < MAX_ROUNDS:
-                tried = advance(further)
-                rounds += 1
-                closer = self._distance(further, tried) <= self._distance(now, after)
-                if closer:
-                    now, after = further, tried
-                if not closer or step == longest:
-                    longest = max(longest * FASTER if closer else longest / FASTER, FASTER)
-        found = self.probabilities(after)
+                progress((done + 1) / (HELD_ROUNDS + 10))
+        found = self.probabilities(links)
+        number, rounds, converged = self._number_of_links(expect, found, held)
         largest = (self._most + 0.5) / (self._n_pairs + 1)
-        return LinkModel(after[:-1], found.m, found.prior, largest, rounds, change <= CLOSE)
+        prior = self._prior(number)
+        return LinkModel(links[:-1], found.m, prior, largest, HELD_ROUNDS + rounds, converged, held=held)
 
-    def _change(self, now: np.ndarray, after: np.ndarray) -> float:
-        """Return the largest change of a probability among links, or of the links as a share of their number."""
-        a, b = self.probabilities(now), self.probabilities(after)
-        return max(float(np.abs(a.m - b.m).max(initial=0)), abs(a.prior - b.prior) * (self._n_pairs + 1) / self._most)
+    def _number_of_links(
+        self, expect: Callable[[Probabilities], tuple[np.ndarray, float]], found: Probabilities, start: float
+    ) -> tuple[float, int, bool]:
+        """Return the number of links that EM ends with where m and u stay, the rounds, and whether it has converged.
 
-    def _logarithms(self, links: np.ndarray) -> np.ndarray:
-        return np.log(links + np.append(self._before, 0.5))
+        After every second round it is taken where both lead if each moves by the same share of the one before (Aitken).
+        """
+        numbers = [start]
+        for rounds in range(1, MAX_ROUNDS + 1):
+            _, total = expect(found._replace(prior=self._prior(numbers[-1])))
+            numbers.append(self._held(total))
+            if abs(numbers[-1] - numbers[-2]) <= CLOSE * numbers[-1]:
+                return numbers[-1], rounds, True
+            if len(numbers) == 3:
+                numbers = [self._held(_limit(*numbers))]
+        return numbers[-1], MAX_ROUNDS, False
 
-    def _distance(self, one: np.ndarray, other: np.ndarray) -> float:
-        return _length(self._logarithms(other) - self._logarithms(one))
+    def _held(self, number: float) -> float:
+        return min(max(number, LEAST_HELD * self._most), float(self._most))
 
-    def _extrapolate(
-        self, before: np.ndarray, now: np.ndarray, after: np.ndarray, longest: float
-    ) -> tuple[np.ndarray, float]:
-        """Return where three rounds point to on the scale of logarithms, and the length of the step."""
-        x, y, z = (self._logarithms(links) for links in (before, now, after))
-        way, bend = y - x, z - 2 * y + x
-        step = min(_length(way) / _length(bend), longest) if bend.any() else 1.0
-        least, most = self._logarithms(np.zeros(len(x))), self._logarithms(np.append(self._counts, self._most))
-        point = np.clip(x + 2 * step * way + step**2 * bend, least, most)
-        return np.exp(point) - np.append(self._before, 0.5), step
+    def _prior(self, number: float) -> float:
+        return (self._held(number) + 0.5) / (self._n_pairs + 1)
 
 
-def _length(values: np.ndarray) -> float:
-    return math.sqrt(math.fsum((values**2).tolist()))
+def _limit(first: float, second: float, third: float) -> float:
+    """Return where three numbers lead to on the scale of logarithms; the last one if their steps do not shrink."""
+    one, two = math.log(second / first), math.log(third / second)
+    share = two / one if one else 1.0
+    return third * math.exp(min(two * share / (1 - share), FARTHEST)) if 0 < share < 1 else third
 
 
 def _start_of(levels: Levels) -> np.ndarray:

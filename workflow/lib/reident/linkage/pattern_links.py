@@ -27,7 +27,8 @@ class LinkModel(NamedTuple):
     """The links at each level, their shares by variable, and the prior, as known or as EM expects them.
 
     The prior is the share of links among all pairs, and `largest_prior` its bound in EM, NaN without EM. `left_out`
-    is a bound on the links among pairs that were not weighed, NaN where none is known.
+    is a bound on the links among pairs that were not weighed, NaN where none is known. `held` is the number of links
+    while m was learnt, NaN where it was not held.
     """
 
     links: np.ndarray
@@ -37,6 +38,7 @@ class LinkModel(NamedTuple):
     rounds: int = 0
     converged: bool = True
     left_out: float = 0.0
+    held: float = math.nan
 
 
 def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool], most: float) -> LinkModel:

@@ -11,6 +11,8 @@ import pyarrow as pa
 
 from reident.intake.grouping import N_MEMBERS
 from reident.linkage.batches import ROWS, Source, split, values_of
+from reident.linkage.claims import Claims, table
+from reident.linkage.claims import claims as of_scored
 from reident.linkage.metrics.contract import MAX_SMALL, Metric, Scored, ScoringContext, progress_of_share
 from reident.linkage.pairing import Comparison
 from reident.linkage.settings import ScoringSettings
@@ -35,6 +37,7 @@ def score_shard(
     context: ScoringContext,
     pairs: Sink,
     records: np.ndarray | None = None,
+    claims: Sink | None = None,
 ) -> None:
     """Score the blocks of one shard.
 
@@ -54,24 +57,25 @@ def score_shard(
         first smallest interaction, bit j for linking variable j.
     records : bool (n_puf,), optional
         The PUF records whose pairs are needed; those of others may be among them.
+    claims, optional
+        Takes puf, eif, score, next_score (null without a next rank) and n_next of the candidates of each claim, sorted
+        by puf, see :func:`reident.linkage.claims.claims`.
     """
+    context = context._replace(claims=claims is not None)
     line = pd.Index(manifest["stratum"]).get_indexer(blocks["stratum"])
     if settings.members is not None:
-        of_units = _score_units(settings, metric, files, strata, line, blocks, len(manifest), context)
-        _write(of_units, metric, pairs, of_units=metric.ranked)
+        _score_units(settings, metric, files, strata, line, blocks, len(manifest), context, claims).write(pairs)
         return
     loaded = _load(settings, files, strata, line, len(manifest))
-    comparison, located = loaded.comparison, loaded.located
+    comparison, kept = loaded.comparison, _Kept(loaded.rows, metric, claims)
     total = max(int(blocks["pairs"].sum()), 1)
     progress = context.progress
     context = context._replace(keep=settings.keep, any_missing=loaded.any_missing)
     small = _are_small(comparison, line, blocks)
     done = int(blocks.loc[small, "pairs"].sum())
-    kept = _score_small(
-        loaded, line[small], metric, settings, context._replace(progress=progress_of_share(progress, 0, done / total))
-    )
-    if kept is None:
-        small, kept, done = np.zeros(len(blocks), bool), [], 0
+    of_small = context._replace(progress=progress_of_share(progress, 0, done / total))
+    if not _score_small(comparison, line[small], metric, settings, of_small, kept):
+        small, done = np.zeros(len(blocks), bool), 0
     for stratum, block in zip(line[~small].tolist(), blocks[~small].itertuples(), strict=True):
         chosen = _records(block, splits=metric.splits)
         puf, eif = comparison.rows("puf", stratum), comparison.rows("eif", stratum)
@@ -82,9 +86,9 @@ def score_shard(
         if len(rows[0]):
             job = context._replace(progress=progress_of_share(progress, done / total, block.pairs / total))
             scored = metric.score(comparison.pairing(stratum, chosen), settings.options, job)
-            kept.append(located(*rows, scored))
+            kept.add(*rows, scored)
         done += block.pairs
-    _write(kept, metric, pairs)
+    kept.write(pairs)
 
 
 def _score_units(
@@ -96,7 +100,8 @@ def _score_units(
     blocks: pd.DataFrame,
     n_strata: int,
     context: ScoringContext,
-) -> list[_Pairs]:
+    claims: Sink | None,
+) -> _Kept:
     """Return the pairs of the units of a shard, all of its blocks at once."""
     if metric.score_units is None:
         raise ValueError(f"{metric.name} compares single records")
@@ -109,7 +114,9 @@ def _score_units(
     scored = metric.score_units(pairing, settings.options, context)
     eif = [comparison.rows("eif", at) for at in line.tolist()]
     puf_rows, eif_rows = (np.concatenate([np.empty(0, np.int64), *parts]) for parts in (puf, eif))
-    return [_located(read.rows, puf_rows, eif_rows, scored)]
+    kept = _Kept(read.rows, metric, claims, of_units=metric.ranked)
+    kept.add(puf_rows, eif_rows, scored)
+    return kept
 
 
 class _Read(NamedTuple):
@@ -127,23 +134,6 @@ class _Loaded(NamedTuple):
     comparison: Comparison
     rows: dict[str, np.ndarray]  # by file, the row of each of its records in the whole file; int64 (n,)
     any_missing: bool  # whether a linking variable is missing anywhere in the whole files
-
-    def located(self, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
-        """Return the pairs of a pairing whose records have these positions among the loaded ones."""
-        return _located(self.rows, puf, eif, scored)
-
-
-def _located(rows: Mapping[str, np.ndarray], puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
-    """Return the pairs of a pairing whose records have these positions among those with these rows."""
-    puf, eif = rows["puf"][puf], rows["eif"][eif]
-    ambiguous = np.flatnonzero(scored.ambiguous)
-    return _Pairs(
-        puf[np.concatenate([scored.puf, ambiguous])].astype(np.int32),
-        np.append(eif[scored.eif], np.full(len(ambiguous), -1)).astype(np.int32),
-        np.append(scored.score, np.full(len(ambiguous), np.nan)),
-        np.empty(0, np.uint64) if scored.variables is None else scored.variables,
-        np.empty(0) if scored.own_score is None else np.append(scored.own_score, np.full(len(ambiguous), np.nan)),
-    )
 
 
 def _load(
@@ -193,20 +183,24 @@ def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -
 
 
 def _score_small(
-    loaded: _Loaded, line: np.ndarray, metric: Metric, settings: ScoringSettings, context: ScoringContext
-) -> list[_Pairs] | None:
-    """Return the pairs of small strata, part by part; None if the metric takes one stratum at a time."""
+    comparison: Comparison,
+    line: np.ndarray,
+    metric: Metric,
+    settings: ScoringSettings,
+    context: ScoringContext,
+    kept: _Kept,
+) -> bool:
+    """Add the pairs of small strata, part by part; return whether the metric takes several strata at a time."""
     if metric.score_small is None:
-        return None
-    pairs, comparison = [], loaded.comparison
+        return False
     for start in range(0, len(line), MAX_TOGETHER):
         strata = line[start : start + MAX_TOGETHER]
         progress = progress_of_share(context.progress, start / len(line), len(strata) / len(line))
         scored = metric.score_small(comparison.pairings(strata), settings.options, context._replace(progress=progress))
         if scored is None:
-            return None
-        pairs.append(loaded.located(comparison.rows_of("puf", strata), comparison.rows_of("eif", strata), scored))
-    return pairs
+            return False
+        kept.add(comparison.rows_of("puf", strata), comparison.rows_of("eif", strata), scored)
+    return True
 
 
 def _records(block: Block, *, splits: bool) -> slice:
@@ -227,27 +221,70 @@ class _Pairs(NamedTuple):
 
 
 _NO_PAIRS = _Pairs(*(np.empty(0, dtype) for dtype in (np.int32, np.int32, np.float64, np.uint64, np.float64)))
+_NO_CLAIMS = Claims(*(np.empty(0, dtype) for dtype in (np.int32, np.int32, np.float64, np.float64, np.int32)))
 
 
-def _write(kept: list[_Pairs], metric: Metric, pairs: Sink, *, of_units: bool = False) -> None:
-    """Write the pairs of all blocks in the order of PUF records, batch by batch."""
-    puf, eif, score, variables, own_score = _joined(kept)
+class _Kept:
+    """The pairs of all blocks, and the claims if they have a sink; ``rows`` by file, see :class:`_Read`."""
+
+    def __init__(
+        self, rows: Mapping[str, np.ndarray], metric: Metric, claims: Sink | None, *, of_units: bool = False
+    ) -> None:
+        self._rows, self._metric, self._of_units, self._sink = rows, metric, of_units, claims
+        self._pairs: list[NamedTuple] = []
+        self._claims: list[NamedTuple] = []
+
+    def add(self, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> None:
+        """Add the pairs of a pairing whose records have these positions among those of the rows."""
+        puf, eif = self._rows["puf"][puf].astype(np.int32), self._rows["eif"][eif].astype(np.int32)
+        if self._sink is not None:
+            made = of_scored(scored, ranked=self._metric.ranked)
+            number = made.n_next.astype(np.int32)
+            self._claims.append(made._replace(puf=puf[made.puf], eif=eif[made.eif], n_next=number))
+        if scored.suspected is not None:
+            chosen = np.flatnonzero(scored.suspected)
+            scored = scored._replace(puf=scored.puf[chosen], eif=scored.eif[chosen], score=scored.score[chosen])
+        ambiguous = np.flatnonzero(scored.ambiguous)
+        nothing = np.full(len(ambiguous), np.nan)
+        pairs = _Pairs(
+            puf[np.concatenate([scored.puf, ambiguous])],
+            np.append(eif[scored.eif], np.full(len(ambiguous), np.int32(-1))),
+            np.append(scored.score, nothing),
+            _NO_PAIRS.variables if scored.variables is None else scored.variables,
+            _NO_PAIRS.own_score if scored.own_score is None else np.append(scored.own_score, nothing),
+        )
+        self._pairs.append(pairs)
+
+    def write(self, pairs: Sink) -> None:
+        """Write the pairs and the claims in the order of PUF records, batch by batch."""
+        puf, eif, score, variables, own_score = _joined(self._pairs, _NO_PAIRS)
+        for rows in _in_order(puf):
+            nothing = eif[rows] < 0
+            columns = {"puf": puf[rows], "eif": pa.array(eif[rows], mask=nothing)}
+            if self._metric.ranked:
+                columns["score"] = pa.array(score[rows], mask=nothing)
+                if self._of_units:
+                    columns["own_score"] = pa.array(own_score[rows], mask=nothing)
+            else:
+                columns |= {"order": score[rows].astype(np.int32), "variables": variables[rows]}
+            pairs(pa.table(columns))
+        if self._sink is None:
+            return
+        made = Claims(*_joined(self._claims, _NO_CLAIMS))
+        for rows in _in_order(made.puf):
+            self._sink(table(Claims(*(column[rows] for column in made))))
+
+
+def _in_order(puf: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the rows in the order of their PUF records, at least one batch."""
     order = np.argsort(puf, kind="stable")
     for start in range(0, max(len(order), 1), ROWS):
-        rows = order[start : start + ROWS]
-        columns = {"puf": puf[rows], "eif": pa.array(eif[rows], mask=eif[rows] < 0)}
-        if metric.ranked:
-            columns["score"] = pa.array(score[rows], mask=eif[rows] < 0)
-            if of_units:
-                columns["own_score"] = pa.array(own_score[rows], mask=eif[rows] < 0)
-        else:
-            columns |= {"order": score[rows].astype(np.int32), "variables": variables[rows]}
-        pairs(pa.table(columns))
+        yield order[start : start + ROWS]
 
 
-def _joined(kept: list[_Pairs]) -> Iterator[np.ndarray]:
+def _joined(kept: list[NamedTuple], no_rows: NamedTuple) -> Iterator[np.ndarray]:
     """Yield the columns of all blocks; `kept` is emptied, so that only one column is held twice."""
     blocks = [list(columns) for columns in kept]
     kept.clear()
-    for nothing in _NO_PAIRS:
+    for nothing in no_rows:
         yield np.concatenate([nothing, *(block.pop(0) for block in blocks)])

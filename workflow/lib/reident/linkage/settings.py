@@ -208,10 +208,9 @@ class JoiningSettings:
 
 @dataclass(frozen=True)
 class ClaimSettings:
-    """The settings of the step `order_claims`: whether a lower score is the better one, the rank limit, intervals."""
+    """The settings of the step `order_claims`: whether a lower score is the better one, and intervals."""
 
     low_is_best: bool
-    max_pairs: int
     rates: Rates
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import pyarrow.compute as pc
 
 from reident.linkage import batches, intervals, sums
 from reident.linkage.links import SortedLinks
-from reident.linkage.ranking import within
 from reident.linkage.settings import WHOLE, ClaimSettings
 
 if TYPE_CHECKING:
@@ -33,18 +31,17 @@ DECIMALS = 12
 """Decimals to which a share of right claims, a sum of fractions, is compared with a limit."""
 
 
-def order(settings: ClaimSettings, pairs: Source, iuf: Source) -> pd.DataFrame:
+def order(settings: ClaimSettings, claims: Sequence[Source], iuf: Source) -> pd.DataFrame:
     """Count the right claims of a metric in the order in which an intruder makes them.
 
-    A claim names one of the candidates of a suspected record at its best rank. The best score comes first, and among
-    equal ones the next rank that is farthest behind; a record without a next rank comes before those with one. The
-    true links decide which claims are right, and nothing else.
+    A claim names one of the candidates of a record at its best rank. The best score comes first; then the next rank
+    that is farthest behind, where a record without a next rank comes before those with one; then fewer candidates, then
+    fewer pairs at the next rank. The true links decide which claims are right, and nothing else.
 
     Parameters
     ----------
-    pairs : Source
-        Every pair that scoring kept, as :func:`reident.linkage.ranking.rank` leaves them: the next rank may be beyond
-        the rank limit.
+    claims : sequence of Source
+        The candidates of the claims of every shard, see :func:`reident.linkage.claims.claims`; at least one shard.
     iuf : Source
         The true links by row number.
 
@@ -53,12 +50,13 @@ def order(settings: ClaimSettings, pairs: Source, iuf: Source) -> pd.DataFrame:
     pandas.DataFrame
         The columns of `surest/{metric}.csv`, one line for each certainty; counts are of all claims up to the line.
     """
-    score, following, candidates, links = _claims(pairs, iuf, settings.max_pairs)
+    score, following, n_next, candidates, links = _claims(claims, iuf)
     direction = 1 if settings.low_is_best else -1
-    level, gap = score * direction, np.where(np.isnan(following), np.inf, following * direction)
-    by_certainty = np.lexsort((-gap, level))
-    level, gap = level[by_certainty], gap[by_certainty]
-    ends = np.flatnonzero(np.append((batches.is_new(level) | batches.is_new(gap))[1:], True)[: len(level)])
+    gap = np.where(np.isnan(following), np.inf, following * direction)
+    certainty = n_next, candidates, -gap, score * direction
+    by_certainty = np.lexsort(certainty)
+    new = np.logical_or.reduce([batches.is_new(column[by_certainty]) for column in certainty])
+    ends = np.flatnonzero(np.append(new[1:], True)[: len(new)])
     right = _right(candidates[by_certainty], links[by_certainty], ends)
     low, high = np.full((2, len(ends)), np.nan)
     if intervals.are_independent(settings.rates.interval):
@@ -68,6 +66,8 @@ def order(settings: ClaimSettings, pairs: Source, iuf: Source) -> pd.DataFrame:
         {
             "score": score[line],
             "next_score": following[line],
+            "n_candidates": candidates[line],
+            "n_next": n_next[line],
             "n_claims": ends + 1,
             "n_right": right,
             "right_rate": right / (ends + 1),
@@ -142,22 +142,16 @@ def _largest(lines: pd.DataFrame, share: float) -> int:
     return _total(lines[lines["right_rate"].round(DECIMALS) >= share])
 
 
-def _claims(pairs: Source, iuf: Source, max_pairs: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the scores of each suspected record's best and next rank (NaN for none), its candidates and links."""
+def _claims(claims: Sequence[Source], iuf: Source) -> Iterator[np.ndarray]:
+    """Yield, by claim, the best and the next score (NaN for none), the pairs at the next rank, candidates and links."""
     columns, links = [], SortedLinks(iuf)
-    for batch in batches.merge([pairs]):
-        rows = batch.filter(pc.is_valid(batch["eif"]))
-        puf, link, inside = rows["puf"].to_numpy(), links.hold(rows), within(rows, max_pairs).to_numpy()
-        score = rows["score" if "score" in rows.column_names else "order"].to_numpy().astype(np.float64)
-        new = batches.is_new(puf)
-        start = np.flatnonzero(new | batches.is_new(score))
-        bounds = np.append(start, len(puf))
-        following = np.append(np.where(new[start], np.nan, score[start]), np.nan)[1:]
-        right = np.diff(np.append(0, np.cumsum(link))[bounds])
-        best = new[start] & inside[start]
-        columns.append((score[start][best], following[best], np.diff(bounds)[best], right[best]))
-    score, following, candidates, right = (np.concatenate(values) for values in zip(*columns, strict=True))
-    return score, following, candidates, right
+    for rows in batches.merge(claims):
+        link, start = links.hold(rows), np.flatnonzero(batches.is_new(rows["puf"].to_numpy()))
+        right = np.diff(np.append(0, np.cumsum(link))[np.append(start, len(link))])
+        of_claim = [rows[name].to_numpy()[start] for name in ("score", "next_score", "n_next")]
+        columns.append((*of_claim, np.diff(start, append=len(link)), right))
+    for values in zip(*columns, strict=True):
+        yield np.concatenate(values)
 
 
 def _right(candidates: np.ndarray, links: np.ndarray, ends: np.ndarray) -> np.ndarray:

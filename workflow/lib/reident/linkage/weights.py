@@ -287,6 +287,7 @@ def _estimates(
         "prior": prior,
         "largest_prior": _rounded(model.largest_prior),
         "left_out": model.left_out,
+        "held_links": model.held,
         "rounds": model.rounds,
         "converged": "yes" if model.converged else "no",
         "least_weight": least / SCALE,

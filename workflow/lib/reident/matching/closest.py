@@ -19,7 +19,7 @@ from scipy.special import betainc
 from reident.errors import InputError
 from reident.intake import keys
 from reident.linkage.pairing import spread
-from reident.matching import relabelling
+from reident.matching import premise, relabelling
 from reident.matching.counting import pack
 from reident.matching.prepare import ROW
 from reident.matching.settings import ClosestSettings
@@ -94,6 +94,7 @@ class Distances(NamedTuple):
 
     records: pa.Table
     closest: pd.DataFrame
+    premise: pd.DataFrame
     nearness: pd.DataFrame
     distances: pd.DataFrame
 
@@ -121,13 +122,17 @@ def measure(
     tables = [confidential, holdout, *(synthetic.slice(at * n, n) for at in range(n_files))]
     original, holdout_records, *copies = encode(settings, tables)
     both = united(original, holdout_records)
+    compared = pd.DataFrame()
+    if holdout.num_rows:
+        compared = premise.compare(settings, around(settings, both, (original, holdout_records), **workers))
+    comparable = bool(holdout.num_rows) and not compared["differs"].any()
     records, lines, shares, percentiles = [], [], [], []
     for number, copy in enumerate(copies, start=1):
         scale = spread(copy.numbers[copy.place])
         near = nearest(settings, copy, original, scale, **workers)
         near_holdout = nearest(settings, copy, holdout_records, scale, **workers) if holdout.num_rows else None
         line = {"file": str(number), **_described(copy, original, near, ""), "nearer": False, "copied": False}
-        line |= {"n_synthetic": n, "n_confidential": n, "n_holdout": holdout.num_rows}
+        line |= {"n_synthetic": n, "n_confidential": n, "n_holdout": holdout.num_rows, "comparable": comparable}
         if near_holdout is not None:
             weights = weigh(settings, copy, (original, holdout_records, both), (near, near_holdout), scale, **workers)
             nearness = _nearness(copy, weights, settings.level, n_files, number)
@@ -151,7 +156,7 @@ def measure(
         cells = {kind: pa.array(values[copy.place], from_pandas=True) for kind, values in distances.items()}
         records.append(pa.table({"file": np.full(n, number, np.int32), **rows, **cells}))
     nearness = pd.concat(shares) if shares else pd.DataFrame()
-    return Distances(pa.concat_tables(records), pd.DataFrame(lines), nearness, pd.concat(percentiles))
+    return Distances(pa.concat_tables(records), pd.DataFrame(lines), compared, nearness, pd.concat(percentiles))
 
 
 def encode(settings: ClosestSettings, tables: Sequence[pa.Table]) -> list[Records]:
@@ -195,6 +200,19 @@ def _compared(settings: ClosestSettings, copy: Records, file: Records, scale: np
     numeric = np.array([name in settings.numeric for name in settings.variables])
     files = {"puf_codes": copy.codes, "eif_codes": file.codes, "puf_values": copy.numbers, "eif_values": file.numbers}
     return files | {"spread": scale, "numeric": numeric, "alpha": ALPHA, "scale": SCALE}
+
+
+def around(
+    settings: ClosestSettings, both: Records, files: tuple[Records, Records], **workers: Unpack[Workers]
+) -> premise.Files:
+    """Return the distinct records of two files together, with the nearest of them to each, in their own deviations."""
+    from reident.kernels import euclidean  # noqa: PLC0415 - compiled code: loaded where it runs
+
+    times = np.stack([file.occurrences(both.pattern) for file in files])
+    scale = spread(np.repeat(both.numbers, times.sum(axis=0), axis=0))
+    rules: dict[str, Any] = {"norm": "rms", "threshold": SCALE + 1, "keep": premise.MAX_NEIGHBOURS}
+    pairs = euclidean.nearest(**_compared(settings, both, both, scale), **rules, **workers)
+    return premise.Files(both.codes, both.numbers, times, np.stack([pairs.puf, pairs.eif]))
 
 
 def nearest(

@@ -398,8 +398,15 @@ class Plan:
 
     def all_shards(self, wildcards: Any) -> list[str]:
         """Return the scores of every shard of a metric."""
+        return self._of_shards(wildcards, "scores")
+
+    def all_claims(self, wildcards: Any) -> list[str]:
+        """Return the candidates of the claims of every shard of a metric."""
+        return self._of_shards(wildcards, "claims")
+
+    def _of_shards(self, wildcards: Any, folder: str) -> list[str]:
         metric = wildcards.metric
-        return [self.path(wildcards, "score", f"scores/{metric}/{shard}.parquet", metric) for shard in self._shards]
+        return [self.path(wildcards, "score", f"{folder}/{metric}/{shard}.parquet", metric) for shard in self._shards]
 
 
 def _outside(path: Path) -> str:

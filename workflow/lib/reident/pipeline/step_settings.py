@@ -12,10 +12,13 @@ from datetime import date
 from typing import Any
 
 from reident.attribution.settings import AttributionFileSettings, AttributionSettings
+from reident.challenge.settings import ChallengeSettings
+from reident.challenge.standard import standard
 from reident.filerisk.settings import (
     RISKS,
     AssessmentSettings,
     Coarsening,
+    LimitSettings,
     ModellingSettings,
     ProfileSettings,
     RiskFileSettings,
@@ -98,7 +101,8 @@ def masking(study: Study) -> MaskingSettings:
 def preparing(study: Study) -> PreparationSettings:
     """Return the settings of the step `prepare`."""
     strata, variables_ = _unlabelled(study.strata), _unlabelled(study.linking_variables)
-    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or (), study.units)
+    units = study.units and study.units.model_copy(update={"kind": None})  # a word of the report
+    return PreparationSettings(study.linked_files, strata, variables_, study.rates.cluster or (), units)
 
 
 def stratifying(study: Study) -> StratificationSettings:
@@ -116,7 +120,7 @@ def checking(study: Study) -> DescriptionCheckSettings:
 def attacking(study: Study) -> AttackSettings:
     """Return the settings of the attack, of which each of its steps takes a slice."""
     limits, members = study.rank_filter, study.units.members if study.units is not None else None
-    searched = ordered_variables(study), study.binning, study.chosen, limits.max_pairs, limits.keep
+    searched = ordered_variables(study), study.binning, study.chosen, limits.max_pairs, limits.kept
     return AttackSettings(*searched, study.keys, study.rates, members=members)
 
 
@@ -206,7 +210,7 @@ def extrapolating(study: Study) -> ExtrapolationSettings:
     limits = {name: study.rank_filter.max_pairs if REGISTRY[name].ranked else None for name in study.chosen}
     fixed = tuple(name for name, metric in study.chosen.items() if _depends_on_size(metric))
     return ExtrapolationSettings(
-        tuple(study.chosen), limits, fixed, study.rank_filter.keep, options.times, options.population, study.rates.level
+        tuple(study.chosen), limits, fixed, study.rank_filter.kept, options.times, options.population, study.rates.level
     )
 
 
@@ -247,6 +251,12 @@ def comparing_metrics(study: Study) -> MetricComparisonSettings:
     """Return the settings of the step `compare_metrics`."""
     limit = study.decision.surest if study.decision is not None else None
     return MetricComparisonSettings(rating(study), None if limit is None else limit.right)
+
+
+def challenging(study: Study) -> ChallengeSettings:
+    """Return the settings of the step `challenge`."""
+    declared = attacking(study)
+    return ChallengeSettings(declared, standard(declared), comparing_metrics(study).right, study.challenge.work)
 
 
 def counting(study: Study) -> AgreementSettings:
@@ -349,6 +359,7 @@ def risk_files(study: Study) -> RiskFileSettings:
         options.units or (options.population_models.household if options.population_models else None) or (),
         _unlabelled(study.risk_sensitive),
         _ordered(options),
+        options.sampling_fraction if options.population else None,
     )
 
 
@@ -405,13 +416,35 @@ def modelling(study: Study) -> ModellingSettings:
 
 def comparing_risks(study: Study) -> ThresholdSettings:
     """Return the settings of the step `measure_thresholds`."""
-    options, limit = study.risk, study.decision.share_above if study.decision else None
-    declared = () if limit is None else (limit.risk,)
+    options, limits = study.risk, _limits_on_file(study)
+    declared = () if limits.risk is None else (limits.risk,)
     return ThresholdSettings(
         tuple(variable.name for variable in study.risk_key),
         options.sampling_fraction,
         options.missing == "wildcard",
         tuple(sorted({*RISKS, *declared})),
+        limits,
+    )
+
+
+def _limits_on_file(study: Study) -> LimitSettings:
+    """Return what the limits on one file need to judge records that miss a value."""
+    options, decision, rules = study.risk, study.decision, intruder_rules(study)
+    if decision is None:
+        return LimitSettings()
+    above = decision.share_above
+    names = [name for name, _ in rules.scenarios]
+    limited = {name for _, name, _ in decision.each("file_risk.scenarios", names)}
+    sensitive = {name for _, name, _ in decision.each("file_risk.sensitive", rules.sensitive)}
+    sets = dict.fromkeys((*(keys for _, keys in rules.scenarios), *rules.sets)) if sensitive else {}
+    return LimitSettings(
+        decision.k_anonymity_at_least,
+        above.risk if above else None,
+        tuple(scenario for scenario in rules.scenarios if scenario[0] in limited),
+        tuple(sets),
+        tuple(name for name in rules.sensitive if name in sensitive),
+        tuple(name for name in rules.ordered if name in sensitive),
+        options.units is not None,
     )
 
 
@@ -521,7 +554,7 @@ BY_STUDY: dict[str, Callable[[Study], Any]] = {
     "prepare": preparing,
     "stratify": stratifying,
     "check_description": checking,
-    "leave_out": attacking,
+    "challenge": challenging,
     "bin": cutting,
     "weigh": weighing,
     "confirm": confirming,

@@ -129,8 +129,6 @@ _TABLE = (
     ("check_description", "Checking the description", "plausibility.check", _linked,
      "simulate microaggregate prepare stratify", "shared"),
     ("bin", "Cutting variables into categories", "linkage.bins", _linked, "prepare stratify", "shared"),
-    ("leave_out", "Leaving variables out", "plausibility.without linkage.metrics", _linked,
-     "prepare stratify bin", "compiled shared"),
     ("weigh", "Estimating the weights", "linkage.weights", _weighed, "prepare stratify bin", "compiled shared"),
     ("score", "Comparing records", "linkage.scoring linkage.metrics.{metric}", _linked,
      "prepare stratify bin weigh", "compiled shared"),
@@ -143,9 +141,11 @@ _TABLE = (
      "prepare stratify bin weigh confirm", ""),
     ("count_members", "Counting the members of units", "linkage.members", _has("units"),
      "prepare stratify bin confirm", "compiled"),
-    ("order_claims", "Ordering the claims", "linkage.surest", _linked, "prepare rank", "shared"),
+    ("order_claims", "Ordering the claims", "linkage.surest", _linked, "prepare score", "shared"),
     ("compare_metrics", "Comparing the metrics", "linkage.agreement_of_metrics linkage.surest", _linked,
-     "prepare stratify confirm order_claims", ""),
+     "prepare stratify rank confirm order_claims", ""),
+    ("challenge", "Trying the attacks at hand", "challenge.attacks linkage.metrics", _linked,
+     "prepare stratify bin confirm rate compare_metrics", "compiled shared"),
     ("calibrate", "Comparing probabilities with true links", "linkage.calibration", _weighed, "weigh confirm", ""),
     ("explain", "Explaining the confirmed records", "linkage.explanation linkage.metrics.{metric}", _has("why"),
      "prepare stratify bin confirm", "compiled"),
@@ -183,7 +183,7 @@ _TABLE = (
      lambda study: study.together is not None, "prepare stratify confirm", "gathers"),
     ("judge", "Reaching the verdict",
      "verdict.limits verdict.terminal", _always,
-     ("prepare stratify check_description leave_out rate count_members compare_metrics calibrate join_files match"
+     ("prepare stratify check_description rate count_members compare_metrics challenge calibrate join_files match"
       " measure_distances assess_file model_population assess_scenarios measure_thresholds assess_attribution"
       " prepare_matching prepare_filerisk prepare_attribution"), ""),
     ("compare_variants", "Comparing the variants", "pipeline.comparison", lambda study: bool(study.variants),

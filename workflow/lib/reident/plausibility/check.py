@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 
 from reident.intake.severity import NOTABLE
-from reident.plausibility import categories, exact, files, grouping, links, numbers
+from reident.plausibility import categories, files, grouping, links, numbers
 from reident.plausibility.findings import MIN_LINKS, Finding, table
 from reident.plausibility.records import Records, read
 from reident.plausibility.settings import DescriptionCheckSettings
-
-
-class Checked(NamedTuple):
-    """The tables of the checks, and of the people whom exact values name."""
-
-    checks: pd.DataFrame
-    exact: pd.DataFrame
 
 
 def check(
@@ -29,7 +21,7 @@ def check(
     strata: Mapping[str, pa.Table],
     account: pd.DataFrame,
     texts: Mapping[str, pa.Table] | None = None,
-) -> Checked:
+) -> pd.DataFrame:
     """Check the description of a study by its links and files.
 
     Parameters
@@ -47,7 +39,7 @@ def check(
 
     Returns
     -------
-    Checked
+    pandas.DataFrame
         With the columns that `pipeline/columns.csv` declares. What is learnt from a sample depends on the keys of its
         records, and on nothing else.
     """
@@ -56,7 +48,7 @@ def check(
     if texts and settings.files is not None and grouping.is_of_rows(prepared):
         wanted = grouping.candidates(settings.files, {side: text.column_names for side, text in texts.items()})
         found += grouping.check(records, grouping.coded(settings.files, wanted, texts))
-    return Checked(table(found), exact.people(records))
+    return table(found)
 
 
 def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:

@@ -1,8 +1,14 @@
-"""Parquet files: types that have an unambiguous text (METHODS §1)."""
+"""Parquet files: types that have an unambiguous text (METHODS §1).
+
+Nothing is wrapped, rounded or passed over: a page whose checksum is wrong, a date that has no text and a time that is
+finer than its text are errors.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +20,12 @@ from reident.reading.names import BATCH, TEXT, check_header, incomplete
 from reident.reading.numbers import double_text
 from reident.sections.files import SourceFile
 
+_PER_DAY = {"day": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+"""The units of a date or a timestamp in a day."""
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_FIRST_DAY, _LAST_DAY = date.min.toordinal() - _EPOCH, date.max.toordinal() - _EPOCH
+
 
 def batches(
     path: Path,
@@ -24,14 +36,15 @@ def batches(
     """Yield the given columns as text."""
     with path.open("rb") as stream:
         try:
-            stored = pq.ParquetFile(stream)
+            # In nanoseconds, INT96 beyond 2262 would become another day without a word.
+            stored = pq.ParquetFile(stream, page_checksum_verification=True, coerce_int96_timestamp_unit="us")
             check_header(path, stored.schema_arrow.names, wanted, row="")
             types = {name: stored.schema_arrow.field(name).type for name in wanted}
             for name, kind in types.items():
                 _check_type(path, name, _values(kind), key=name in keys)
             before = 0
             for batch in stored.iter_batches(BATCH, columns=list(wanted)):
-                columns = [_text(batch.column(name)) for name in wanted]
+                columns = [_text(path, name, batch.column(name), before) for name in wanted]
                 for name, column in zip(wanted, columns, strict=True):
                     _check_utf8(path, name, column, before)
                 before += batch.num_rows
@@ -39,6 +52,11 @@ def batches(
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
             if "UTF8" in str(error):  # pyarrow decodes categories itself, and does not say where
                 raise _not_utf8(f"{path.name}, a column of categories") from None
+            if "CRC checksum" in str(error):
+                raise InputError(
+                    f"{path.name}: the checksum of a page does not match its content, so the file is damaged. Copy or "
+                    "write the file again."
+                ) from None
             raise incomplete(path, "parquet") from None
 
 
@@ -46,7 +64,8 @@ def stored_text(path: Path, name: str, column: pa.Array | pa.ChunkedArray, *, ke
     """Return a column in memory as text, as one of a Parquet file is read."""
     whole = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     _check_type(path, name, _values(whole.type), key=key)
-    return pa.chunked_array([_text(chunk) for chunk in whole.chunks], TEXT)
+    starts = itertools.accumulate((len(chunk) for chunk in whole.chunks), initial=0)
+    return pa.chunked_array([_text(path, name, chunk, n) for chunk, n in zip(whole.chunks, starts, strict=False)], TEXT)
 
 
 def column_names(path: Path, source: SourceFile) -> list[str]:  # noqa: ARG001 - the file describes itself
@@ -86,23 +105,45 @@ def _check_type(path: Path, name: str, kind: pa.DataType, *, key: bool) -> None:
         )
 
 
-def _text(column: pa.Array) -> pa.Array:
+def _text(path: Path, name: str, column: pa.Array, before: int) -> pa.Array:
     """Return a column as text: integers and decimals exactly, dates as YYYY-MM-DD, null as empty text.
 
     A point in time without a zone is YYYY-MM-DD hh:mm:ss, to the microsecond.
     """
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    if pa.types.is_temporal(column.type):
+        _check_dates(path, name, column, before)
     if pa.types.is_floating(column.type):
         return double_text(column.to_numpy(zero_copy_only=False))
     if pa.types.is_decimal(column.type):
         column = pa.array([None if x is None else f"{x:f}" for x in column.to_pylist()], TEXT)
     if pa.types.is_timestamp(column.type):
-        whole = pc.strftime(pc.cast(column, pa.timestamp("us"), safe=False), "%Y-%m-%d %H:%M:%S")
+        whole = pc.strftime(pc.cast(column, pa.timestamp("us")), "%Y-%m-%d %H:%M:%S")
         column = pc.replace_substring_regex(pc.replace_substring_regex(whole, r"\.0+$", ""), r"(\.\d*[1-9])0+$", r"\1")
     if pa.types.is_date64(column.type):
         column = column.cast(pa.date32())
     return pc.fill_null(column.cast(TEXT), "")
+
+
+def _check_dates(path: Path, name: str, column: pa.Array, before: int) -> None:
+    """Refuse dates and points in time outside the years 1 to 9999, and those that are finer than their text."""
+    is_day, unit = pa.types.is_date(column.type), getattr(column.type, "unit", "ms")
+    if pa.types.is_date32(column.type):
+        column, unit = column.cast(pa.int32()), "day"
+    per_day = _PER_DAY[unit]
+    numbers = column.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    outside = (numbers < _FIRST_DAY * per_day) | (numbers >= (_LAST_DAY + 1) * per_day)
+    finer = numbers % (per_day if is_day else max(per_day // _PER_DAY["us"], 1)) != 0
+    if outside.any():
+        row, what = int(outside.argmax()), "the date must be in the years 1 to 9999. Correct it, or leave it empty."
+    elif finer.any() and is_day:
+        row, what = int(finer.argmax()), "the date must not have a time of day. Store the column as timestamps."
+    elif finer.any():
+        row, what = int(finer.argmax()), "the time must not be finer than a microsecond. Round the column."
+    else:
+        return
+    raise InputError(f"{path.name}, row {before + row + 1}, column `{name}`: {what}")
 
 
 def _check_utf8(path: Path, name: str, text: pa.Array, before: int) -> None:

@@ -17,7 +17,6 @@ from reident.report.wording import declared, digits, escape, listed, whole
 from reident.sections.edition import ALL, ATTACK, METRIC, POPULATION, SINGLE, Edition, Part, ToldCount, ToldLimit
 
 TEXT = Sentences("edition")
-BRIEF = Sentences("brief")
 STYLE = """
 /* The releasable edition: one column in the middle, without contents. */
 .contents { display: none; }
@@ -226,7 +225,7 @@ def _picture(edition: Edition, part: Part) -> Iterator[str]:
         low, high = share.low or 0, 100 if share.high is None else share.high
         squares = f'[]{{.squares total="100" rows="4" single="{low}" found="{high}" suspected="100"}}'
         keys |= {"found"} if low < high else set()
-        about = BRIEF.group("about.metric").get(count.metrics[0], "") if count.kind == METRIC else ""
+        about = TEXT.group("metric").get(count.metrics[0], "") if count.kind == METRIC else ""
         strips.append(box("strip", f"**{name(edition, count)}** [{about}]{{.below}}", squares, share.words))
     if strips:
         yield box("sub", TEXT(f"suspected.{part.about}.picture"))

@@ -8,7 +8,7 @@ local BOXES = {verdict = true, findings = true, reading = true, note = true, war
   entry = true, reason = true, sheet = true, test = true, half = true, sub = true, foot = true}
 local SPANS = {
   above = 'mark', within = 'mark', reservations = 'mark', unsure = 'mark', nothing = 'mark', unknown = 'mark', none = 'mark',
-  open = 'mark', aside = 'aside', file = 'file', below = 'below',
+  open = 'mark', aside = 'aside', file = 'file', below = 'below', part = 'part',
 }
 
 local function quoted(text)
@@ -78,13 +78,13 @@ end
 -- Squares are drawn by the template; a sample of one in a legend has the class of its kind.
 local function squares(element)
   local kind = element.classes[1] or ''
-  if kind:match('^key%-') then return pandoc.RawInline('typst', '#sample("' .. kind:sub(5) .. '");') end
+  local broken = element.classes:includes('broken') and ', broken: true' or ''
+  if kind:match('^key%-') then return pandoc.RawInline('typst', '#sample("' .. kind:sub(5) .. '"' .. broken .. ');') end
   if kind ~= 'squares' then return nil end
   local parts = {}
   for name, value in pairs(element.attributes) do parts[#parts + 1] = name .. ': ' .. value end
   table.sort(parts)
-  if element.classes:includes('broken') then parts[#parts + 1] = 'broken: true' end
-  return pandoc.RawInline('typst', '#squares(' .. table.concat(parts, ', ') .. ');')
+  return pandoc.RawInline('typst', '#squares(' .. table.concat(parts, ', ') .. broken .. ');')
 end
 
 local function span(element)
@@ -152,8 +152,7 @@ local function div(element)
   if BOXES[class] then
     local kind = element.classes[2] and '("' .. element.classes[2] .. '")' or ''
     return pandoc.RawBlock('typst', '#' .. class .. kind .. '[\n' .. typst(element.content) .. '\n]' .. label(element.identifier))
-  elseif class == 'options' or class == 'signatures' or class == 'question' or class == 'strip' or class == 'lines' or class == 'two' or class == 'keys'
-    or class == 'legend' then
+  elseif class == 'options' or class == 'signatures' or class == 'question' or class == 'strip' or class == 'lines' or class == 'two' then
     local parts = {}
     for _, block in ipairs(element.content) do parts[#parts + 1] = '[' .. typst{block} .. ']' end
     return pandoc.RawBlock('typst', '#' .. class .. '(' .. table.concat(parts, ', ') .. ')')

@@ -1,4 +1,4 @@
-// What the page does where scripts run: it sorts tables, chooses strata and explains terms. Every text is in the page
+// What the page does where scripts run: it sorts tables, chooses strata, folds lines and explains terms. Every text is in the page
 // already.
 'use strict';
 (() => {
@@ -67,6 +67,19 @@
     table.closest('.scroll').before(choice);
   };
 
+  // On a phone a line of these tables shows its first number, and the others when asked for.
+
+  const fold = (row) => {
+    if (row.cells.length < 3) return;
+    const button = copied('more');
+    row.classList.add('folded');
+    button.setAttribute('aria-label', `${button.textContent}: ${textOf(row.cells[0])}`);
+    button.addEventListener('click', () => {
+      button.setAttribute('aria-expanded', String(!row.classList.toggle('folded')));
+    });
+    row.cells[0].append(' ', button);
+  };
+
   // Terms. The meaning is shown beside a term that is pointed at, focused or touched; the link leads to the glossary.
 
   const explain = (meaning) => {
@@ -111,5 +124,6 @@
 
   all('table.sortable').forEach(sort);
   all('table.strata').forEach(choose);
+  all('table.cards tbody tr').forEach(fold);
   explain(document.getElementById('meaning'));
 })();

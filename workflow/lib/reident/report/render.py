@@ -76,6 +76,8 @@ class About(NamedTuple):
         A line at the top of every page; empty for none.
     style : str
         CSS that follows the style sheet of the page.
+    internal : bool
+        Whether it is the report itself, which must not be published: it has a banner, and a date or the word "undated".
     live : bool
         Whether the HTML has the script that sorts tables and explains terms. It is the only one that the page's policy
         allows, by its hash.
@@ -91,12 +93,14 @@ class About(NamedTuple):
     banner: str = ""
     style: str = ""
     language: str = DEFAULT_LANGUAGE
+    internal: bool = False
     live: bool = False
 
     @property
     def facts(self) -> list[tuple[str, str]]:
         """Return the agency, the study and the date where they are given, by name."""
-        facts = {"agency": self.agency, "study": self.study, "date": day(self.date) if self.date else ""}
+        date = day(self.date) if self.date else TEXT("undated") if self.internal else ""
+        facts = {"agency": self.agency, "study": self.study, "date": date}
         return [(TEXT(f"facts.{name}"), value) for name, value in facts.items() if value]
 
 
@@ -113,6 +117,7 @@ def render(
     """
     with languages.use(about.language):
         usual = {"subtitle": TEXT("subtitle"), "footer": TEXT("footer"), "front": TEXT("front")}
+        usual |= {"banner": TEXT("banner")} if about.internal else {}
         fields = {name: getattr(about, name) or usual.get(name) for name in PLAIN}
         texts: dict[str, Any] = {name: plain(text, MAX_TITLE_LENGTH) if text else "" for name, text in fields.items()}
         about = about._replace(**texts)
@@ -177,7 +182,7 @@ def to_html(content: Content, about: About, font: Path | None = None) -> str:
         "facts": "\n".join(
             f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>" for name, value in about.facts
         ),
-        "banner": f'\n<p class="banner">{html.escape(about.banner)}</p>' if about.banner else "",
+        "banner": f'\n<aside class="banner">{html.escape(about.banner)}</aside>' if about.banner else "",
         "skip": html.escape(TEXT("skip")),
         "front_title": html.escape(about.front),
         "contents_title": html.escape(TEXT("contents")),

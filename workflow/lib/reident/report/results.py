@@ -22,7 +22,9 @@ from reident.report.layout import locate
 from reident.report.sentences import Sentences
 from reident.sections.codes import Coding, normaliser
 from reident.study.model import Study
+from reident.verdict.attacks import is_own
 from reident.verdict.limits import OPEN
+from reident.verdict.warnings import ATTACK
 
 WARNINGS, LIMITS, VERDICT = "verdict/warnings.csv", "verdict/limits.csv", "verdict/summary.csv"
 RESOLVED = "study.json"
@@ -82,6 +84,11 @@ class Results:
         """Return whether units of several rows take the place of records."""
         return self.model.units is not None
 
+    @property
+    def noun(self) -> str:
+        """Return what is compared, a key of ``nouns.yaml``: a record, a unit, or what the study says that a unit is."""
+        return "record" if self.model.units is None else self.model.units.kind or "unit"
+
     @cached_property
     def metrics(self) -> list[str]:
         """Return the metrics that have rates, in the order of the registry."""
@@ -126,9 +133,9 @@ class Results:
         return self.table(WARNINGS)
 
     def limits(self, about: str) -> pd.DataFrame:
-        """Return the limits about the attack, the risk of one file, or matching, each with its outcome."""
+        """Return the limits about the attack, the risk of one file, or matching, for what the study limits itself."""
         lines = self.table(LIMITS)
-        return lines[lines["about"] == about]
+        return lines[(lines["about"] == about) & is_own(lines, self.decision)]
 
     def verdict(self, about: str) -> str:
         """Return the verdict on the attack, the risk of one file, or matching; ``open`` without a limit."""
@@ -207,8 +214,14 @@ class Results:
 
     @property
     def confirmable(self) -> bool:
-        """Return whether a suspected pair can be confirmed: at least one true link is inside a stratum."""
-        return not self.has("strata/account.csv") or self.true_links[1] > 0
+        """Return whether it is known what is found: a true link is inside a stratum, and no warning invalidates it."""
+        return not self.has("strata/account.csv") or (self.true_links[1] > 0 and not self.invalidated)
+
+    @property
+    def invalidated(self) -> bool:
+        """Return whether a warning may invalidate the results of the attack."""
+        lines = self.warnings
+        return bool(((lines["about"] == ATTACK) & (lines["severity"] == severity.INVALIDATES)).any())
 
     def account(self, step: str, file: str) -> dict[str, int]:
         """Return the rows of one file in one step by cause: ``in``, ``used`` and each cause of being left out."""

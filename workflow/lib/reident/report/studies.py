@@ -9,15 +9,23 @@ from typing import Any
 
 from reident import language
 from reident.archive.overview import CHANGED, MADE, Row
+from reident.language.messages import words
 from reident.report.blocks.variants import verdict_cell
 from reident.report.layout import ReportColumn, box, items, table
 from reident.report.render import About, Content, to_html
 from reident.report.sentences import Sentences
 from reident.report.terms import title
-from reident.report.wording import UNDEFINED, count, day, escape, percent
+from reident.report.wording import UNDEFINED, apart, count, day, declared, escape, number, percent
 from reident.verdict.limits import VERDICTS
 
 TEXT = Sentences("studies")
+NAMES = Sentences("variants")
+COUNTED = frozenset({
+    "confirmed_at_most", "confirmed_by_any_at_most", "surest", "k_anonymity_at_least", "k_map_at_least",
+    "expected_reidentifications_at_most", "population_uniques_at_most", "l_diversity_at_least",
+    "expected_match_risk_at_most",
+})  # fmt: skip
+"""The limits on numbers; the others are on shares."""
 
 NARROW = """
 @media (max-width: 60rem) {{
@@ -88,6 +96,8 @@ def _columns(rows: list[Row]) -> Iterator[ReportColumn]:
     if any(row["date"] for row in rows):
         yield column("date", [_date(row["date"]) for row in rows])
     yield column("verdict", [_verdict(row) for row in rows])
+    if any(row["limit"] for row in rows):
+        yield column("judged", [_judged(row) for row in rows])
     for rate in ("confirmed_rate", "conditional_rate", "reach"):
         if any(row[rate] != "" for row in rows):
             yield column(rate, [_rate(row[rate], row[f"{rate}_by"]) for row in rows])
@@ -113,6 +123,18 @@ def _date(text: str) -> str:
 
 def _verdict(row: Row) -> str:
     return verdict_cell(row["verdict"]) if row["state"] == MADE else TEXT(f"states.{row['state']}")
+
+
+def _judged(row: Row) -> str:
+    """Return what the deciding limit judged, with the limit and the metric or the name that it applies to."""
+    if not row["limit"]:
+        return UNDEFINED
+    name, of, value, bound = (row[key] for key in ("limit", "of", "value", "bound"))
+    is_counted, about = name in COUNTED, NAMES(f"verdicts.limits.{name}")
+    if of:
+        about = TEXT("judged_of", name=about, of=words("metric").get(of) or escape(of))
+    shown = UNDEFINED if value == "" else number(value) if is_counted else apart(value, bound)[0]
+    return TEXT("judged", name=about, value=shown, bound=number(bound) if is_counted else declared(bound))
 
 
 def _rate(value: Any, metric: str = "") -> str:

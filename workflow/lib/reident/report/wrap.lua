@@ -61,12 +61,12 @@ local function frame_of(rows, n)
   return ('M-1 -1H%dV%dH%dV%dH-1z'):format(x + UNIT - 1, y, math.max(x - 1, -1), bottom)
 end
 
-local SAMPLE = {room = '<path class="room" d="M0 0h10v10H0z"/>', none = '<path class="q" d="M.5 .5h9v9h-9z"/>'}
 local function squares(element)
   local kind = (element.classes[1] or ''):match('^key%-(.+)$')
   if kind then
-    local drawn = SAMPLE[kind] or '<path class="s-' .. kind .. '" d="M0 5h10"/>'
-    return pandoc.RawInline('html', '<svg class="key" viewBox="0 0 10 10" aria-hidden="true">' .. drawn .. '</svg>')
+    local drawn = kind == 'room' and '<path class="room" d="M0 0h10v10H0z"/>' or '<path class="s-' .. kind .. '" d="M0 5h10"/>'
+    local class = element.classes:includes('broken') and 'key broken' or 'key'
+    return pandoc.RawInline('html', '<svg class="' .. class .. '" viewBox="0 0 10 10" aria-hidden="true">' .. drawn .. '</svg>')
   end
   if not element.classes:includes('squares') then return nil end
   local number = function(name) return tonumber(element.attributes[name]) end
@@ -80,8 +80,7 @@ local function squares(element)
     end
   end
   if total > done then
-    local rest = path(rows, done, total)
-    drawn[#drawn + 1] = ('<path class="s-none" d="%s"/><path class="s-hole" d="%s"/>'):format(rest, rest)
+    drawn[#drawn + 1] = ('<path class="s-none" d="%s"/>'):format(path(rows, done, total))
   end
   if number('room') then
     local line = frame_of(rows, number('room'))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from reident.sections.base import Section
+from reident.sections.base import Day, Line, Section
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Count = Annotated[int, Field(ge=0)]
@@ -83,8 +83,13 @@ class ShareAbove(Section):
 
 
 class Decision(Section):
-    """The limits of the verdict in the report."""
+    """The limits of the verdict in the report, and whose they are."""
 
+    set_by: Line | None = Field(None, exclude_if=_is_absent)
+    """Who set the limits, for example the name of the board, for the first page of the report. If absent: the report
+    says that it is not stated."""
+    set_on: Day | None = Field(None, exclude_if=_is_absent)
+    """The date on which the limits were set, YYYY-MM-DD. If absent: the report says that it is not stated."""
     conditional_rate_at_most: Shares | None = None
     """The largest conditional rate, as a fraction, with which a metric passes. One number for all metrics, or a mapping
     from metrics to numbers. Source: METHODS §6."""

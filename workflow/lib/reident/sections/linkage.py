@@ -206,6 +206,10 @@ class Binning(Section):
         return self.ties or "mean" if self.quantiles == "groups" else None
 
 
+MAX_CANDIDATES = 5
+"""A record whose best score more pairs share makes no claim, whatever the rank limit of a study is (METHODS §6.7)."""
+
+
 class RankFilter(Section):
     """The largest number of suspected pairs of a record."""
 
@@ -214,7 +218,7 @@ class RankFilter(Section):
     number of pairs is at most this limit. Source: METHODS §5."""
     keep: int = Field(20, ge=1, le=10_000)
     """The largest number of pairs of a record that scoring keeps, for other limits in the report. It must be at least
-    `max_pairs`. Source: METHODS §5."""
+    `max_pairs`; fewer than five are kept as five. Source: METHODS §5."""
 
     @model_validator(mode="after")
     def _keep_covers(self) -> RankFilter:
@@ -223,6 +227,11 @@ class RankFilter(Section):
                 f"`.keep` must be at least `max_pairs` ({self.max_pairs}), but is {self.keep}. Increase it."
             )
         return self
+
+    @property
+    def kept(self) -> int:
+        """The largest number of pairs that scoring keeps: no fewer than a claim may have candidates."""
+        return max(self.keep, MAX_CANDIDATES)
 
 
 class Rates(Section):

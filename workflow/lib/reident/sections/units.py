@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -18,6 +19,8 @@ class Units(Section):
     """The column or columns of the public use file."""
     eif: Names
     """The column or columns of the external intruder file."""
+    kind: Literal["household", "person"] | None = Field(None, exclude_if=operator.not_)
+    """What a unit is, for the brief of the report. If absent: the brief speaks of units."""
     members: Literal["all", "some"] = Field("all", exclude_if=lambda members: members == "all")
     """Whether the intruder knows every member of a unit. `all`: members of either file without a counterpart count
     against a pair. `some`: those of the public use file do not. Source: METHODS §4.7."""

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, model_validator
 
+from reident.challenge.section import Challenge, Challenged
 from reident.linkage.metrics import REGISTRY
 from reident.sections.attribution import AttributeDisclosure
 from reident.sections.attribution import Target as AttributeTarget
@@ -100,6 +101,9 @@ class Study(Section):
     larger_intruder: LargerIntruder | None = Field(None, exclude_if=operator.not_)
     """What an intruder would confirm who holds more of the population than the external intruder file does. If absent:
     not computed. Source: METHODS §6.5."""
+    challenge: Challenged = Field(default_factory=Challenge, exclude_if=Challenge().__eq__)
+    """How far the attacks at hand are tried that the study does not declare: standard metrics, joins on exact values,
+    each metric without a variable. `all` tries every one, `none` none of them. Source: METHODS §6.10."""
     matching: Matching | None = None
     """The matching-based risk of synthetic data. If absent: not computed. Source: METHODS §8."""
     file_risk: FileRisk | None = None

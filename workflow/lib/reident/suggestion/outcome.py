@@ -13,7 +13,7 @@ from reident.linkage.recodings import Change
 from reident.sections.coarsening import plain
 from reident.sections.decision import Decision
 from reident.suggestion.search import MAX_RUNS, Tried, dominated
-from reident.verdict.limits import COLUMNS
+from reident.verdict.rates import COLUMNS
 
 RATES = ["place", "metric", *COLUMNS.values(), "conditional_low", "conditional_high", "n_suspected"]
 MAX_VARIANTS = 10

@@ -13,7 +13,8 @@ import pandas as pd
 
 from reident.linkage.recodings import Change
 from reident.sections.decision import Decision
-from reident.verdict import limits
+from reident.verdict.outcomes import NONE, UNSURE, is_beyond
+from reident.verdict.rates import judge_metric
 
 MAX_RUNS = 50
 """The largest number of runs of the attack with coarser values."""
@@ -40,7 +41,7 @@ class Tried(NamedTuple):
     n_broken : int
         How many limits are broken.
     n_open : int
-        How many limits cannot be judged, since no pair could be suspected.
+        How many limits cannot be judged: no pair could be suspected, or there are too few claims.
     excess : float
         How far above the limits the rates are: Σ (value − limit) / value over the broken limits.
     """
@@ -71,13 +72,14 @@ class Tried(NamedTuple):
 def judged(chosen: Chosen, result: Result, decision: Decision) -> Tried:
     """Compare the rates of a set with the limits of the study."""
     outcomes = [
-        limits.judge_metric(line, name, bound, decision.by)
+        judge_metric(line, name, bound, decision.by)
         for _, line in result.rates.iterrows()
         for name, bound in decision.given("metrics", str(line["metric"])).items()
     ]
-    broken = [one for one in outcomes if one.outcome == limits.BREAKS]
+    broken = [one for one in outcomes if one.is_broken]
     excess = sum((one.value - one.bound) / one.value for one in broken)
-    n_open = sum(one.outcome == limits.NONE for one in outcomes)
+    undecided = [one for one in outcomes if one.outcome == UNSURE and is_beyond(one.limit, one.value, one.bound)]
+    n_open = len(undecided) + sum(one.outcome == NONE for one in outcomes)
     return Tried(chosen, result, len(broken), n_open, round(excess, 12))
 
 

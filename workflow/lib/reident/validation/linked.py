@@ -127,7 +127,7 @@ def _check_description(
     account = pd.concat([prepared.account, stratified.account])
     checking = DescriptionCheckSettings(variables, settings.key_names, settings)
     checked = check_description(checking, tables, prepared.iuf, strata_, account, texts)
-    for warning in table(descriptions({"strata/account.csv": stratified.account, "plausibility.csv": checked.checks}))[
+    for warning in table(descriptions({"strata/account.csv": stratified.account, "plausibility.csv": checked}))[
         "warning"
     ]:
         findings.warn(warning)

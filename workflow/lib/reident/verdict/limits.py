@@ -11,21 +11,23 @@ import pandas as pd
 from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
 from reident.linkage.settings import ANY, WHOLE
 from reident.sections.decision import LIMITS, Decision
-from reident.verdict import stronger, warnings
+from reident.verdict import attacks, warnings
 from reident.verdict.onefile import of_one_file
-from reident.verdict.outcomes import BREAKS, DECIMALS, NONE, NOTHING, PASSES, UNSURE, Outcome, is_beyond
+from reident.verdict.outcomes import (
+    BREAKS,
+    DECIMALS,
+    EXCEEDS,
+    NONE,
+    NOTHING,
+    PASSES,
+    UNBREAKABLE,
+    UNSURE,
+    Outcome,
+    is_beyond,
+)
+from reident.verdict.rates import is_out_of_reach, judge_metric
 from reident.verdict.settings import VerdictSettings
 from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER, WARNED
-
-COLUMNS = {
-    "conditional_rate_at_most": "conditional_rate",
-    "expected_correct_rate_at_most": "expected_correct_rate",
-    "single_rate_at_most": "single_rate",
-    "confirmed_rate_at_most": "confirmed_rate",
-    "reach_at_most": "reach",
-    "confirmed_at_most": "n_confirmed",
-}
-"""The column of the rates that a limit is compared with."""
 
 SECTIONS = {
     **dict.fromkeys(("metrics", "metrics.any"), ATTACK),
@@ -37,6 +39,16 @@ SECTIONS = {
     "attribute_disclosure": ATTRIBUTES,
 }
 """What the limits of each section of :data:`reident.sections.decision.LIMITS` are about."""
+
+ALWAYS_MET = {
+    "together_confirmed_rate_at_most": 1,
+    "together_best_rank_correct_rate_at_most": 1,
+    "true_match_rate_at_most": 1,
+    "false_match_rate_at_least": 0,
+    "nearer_excess_at_most": 1,
+    "disco_at_most": 1,
+}
+"""The largest value, or the smallest, of limits on other rates than those of an attack: no result is beyond it."""
 
 ABOVE, WITHIN, RESERVED, UNKNOWN, OPEN = "above", "within", "reservations", "none", "open"
 """Verdicts, see :data:`VERDICTS`."""
@@ -69,13 +81,16 @@ def judge(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> Judg
     """
     decision, lines = settings.decision, warnings.collect(settings, tables)
     judged = decide(settings, tables, lines)
-    if decision is None or "rates.csv" not in tables:
+    if decision is None or attacks.TABLE not in tables:
         return judged
-    outcomes = judged.limits[judged.limits["about"] == ATTACK].set_index(["limit", "metric"])["outcome"]
-    more = table(stronger.lines(decision, tables, outcomes.isin([PASSES, UNSURE, NOTHING])))
-    if more.empty:
+    at_hand = tables[attacks.TABLE]
+    more = list(attacks.exceeding(judged.limits, at_hand, decision))
+    if {ATTACK, SUREST} & set(judged.limits["about"]):
+        more += attacks.untried(at_hand)
+    if not more:
         return judged
-    return decide(settings, tables, warnings.ordered(pd.concat([lines, more.assign(about=ATTACK)])))
+    added = pd.concat([lines, table(more).assign(about=ATTACK)], ignore_index=True)
+    return decide(settings, tables, warnings.ordered(added))
 
 
 def decide(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame], warning_lines: pd.DataFrame) -> Judged:
@@ -83,23 +98,18 @@ def decide(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame], warnin
     invalid = set(warning_lines.loc[warning_lines["severity"] == INVALIDATES, "about"])
     lines = [] if settings.decision is None else list(_outcomes(settings, settings.decision, tables, invalid))
     limits = pd.DataFrame(lines, columns=list(Outcome._fields)).astype({"value": float, "bound": float})
-    return Judged(warning_lines, limits, _verdicts(limits, warning_lines))
+    own = attacks.is_own(limits, dict(settings.decision or {}))
+    return Judged(warning_lines, limits, _verdicts(limits, own, warning_lines))
 
 
 def _outcomes(
     settings: VerdictSettings, decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: set[str]
 ) -> Iterator[Outcome]:
     """Yield every limit; nothing that a warning invalidates has a verdict."""
-    outcomes: list[Outcome] = []
+    outcomes, others = list[Outcome](), list[Outcome]()
     if "rates.csv" in tables:
-        rates = tables["rates.csv"]
-        for _, line in rates[rates["stratum"] == WHOLE].iterrows():
-            outcomes += [
-                judge_metric(line, *limit, decision.by) for limit in decision.given("metrics", line["metric"]).items()
-            ]
-        outcomes += [*_of_any(decision, tables), *_of_exact_values(decision, tables)]
-    if "surest/summary.csv" in tables and decision.surest is not None:
-        outcomes += _of_surest(decision.surest.at_most, tables["surest/summary.csv"], tables["rates.csv"])
+        outcomes += _of_attack(decision, tables)
+        others += attacks.outcomes(decision, tables[attacks.TABLE]) if attacks.TABLE in tables else []
     if "together/rates.csv" in tables:
         outcomes += _of_joint(decision, tables["together/rates.csv"], tables["rates.csv"])
     if "filerisk/cells.csv" in tables:
@@ -113,8 +123,32 @@ def _outcomes(
         outcomes.append(Outcome(CLOSEST, "nearer_excess_at_most", "", value, bound, outcome))
     if "attribution/summary.csv" in tables:
         outcomes += _of_targets(decision, tables["attribution/summary.csv"])
-    for row in [*outcomes, *_without_line(decision, settings.names, outcomes)]:
+    outcomes += _without_line(decision, settings.names, outcomes)
+    for row in _marked(decision, tables, [*outcomes, *others]):
         yield row._replace(outcome=NONE) if WARNED.get(row.about, row.about) in invalid else row
+
+
+def _of_attack(decision: Decision, tables: Mapping[str, pd.DataFrame]) -> Iterator[Outcome]:
+    """Yield the limits on metrics, on the records that any of them confirms, and on the surest claims."""
+    rates = tables["rates.csv"]
+    for _, line in rates[rates["stratum"] == WHOLE].iterrows():
+        yield from (judge_metric(line, *one, decision.by) for one in decision.given("metrics", line["metric"]).items())
+    yield from _of_any(decision, tables)
+    if "surest/summary.csv" in tables and decision.surest is not None:
+        yield from _of_surest(decision.surest.at_most, tables["surest/summary.csv"], rates)
+
+
+def _marked(decision: Decision, tables: Mapping[str, pd.DataFrame], outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
+    """Yield outcomes, those of limits that no result can break as such."""
+    line = tables["rates.csv"].iloc[0] if "rates.csv" in tables else None  # of the whole study
+    n_linked = float(tables[attacks.TABLE]["n_linked"].iloc[0]) if attacks.TABLE in tables else float("nan")
+    for one in outcomes:
+        out_of_reach = one.limit in ALWAYS_MET and not is_beyond(one.limit, ALWAYS_MET[one.limit], one.bound)
+        if one.about in {ATTACK, SUREST} and line is not None:
+            # While a share of the claims is right, there are at most this many for each right one.
+            bound = one.bound * decision.surest.right if one.about == SUREST and decision.surest else one.bound
+            out_of_reach = is_out_of_reach(one.limit, bound, line, n_linked)
+        yield one._replace(outcome=UNBREAKABLE) if out_of_reach and one.outcome != NONE else one
 
 
 def _without_line(
@@ -127,33 +161,6 @@ def _without_line(
             if (key, name) not in judged:
                 bound = getattr(limit, "at_most", limit)
                 yield Outcome(about, key, ANY if section == "metrics.any" else name, float("nan"), bound, NONE)
-
-
-def judge_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate") -> Outcome:
-    """Return the outcome of a limit for one metric.
-
-    Parameters
-    ----------
-    line : pandas.Series
-        The rates of the metric for the whole study.
-    limit : str
-        One of :data:`COLUMNS`.
-    bound : float
-    by : {'estimate', 'upper'}
-        What the conditional rate is judged by.
-    """
-    column = COLUMNS[limit]
-    has_interval = column == "conditional_rate"
-    value = float(line["conditional_high" if by == "upper" and has_interval else column])
-    if line["tolerance"] < 0:
-        outcome = NONE
-    elif pd.isna(value):
-        outcome = NOTHING
-    elif (round(value, DECIMALS) if column == "expected_correct_rate" else value) > bound:
-        outcome = BREAKS
-    else:
-        outcome = UNSURE if has_interval and line["conditional_high"] > bound else PASSES
-    return Outcome(ATTACK, limit, str(line["metric"]), value, bound, outcome)
 
 
 def _of_surest(bound: int, surest: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
@@ -173,16 +180,6 @@ def _of_any(decision: Decision, tables: Mapping[str, pd.DataFrame]) -> Iterator[
     value = float(overlap.loc[overlap["set"] == "confirmed", "n_pufids"].sum())
     silent = (tables["rates.csv"]["tolerance"] < 0).all()
     yield Outcome(ATTACK, limit, ANY, value, bound, NONE if silent else BREAKS if value > bound else PASSES)
-
-
-def _of_exact_values(decision: Decision, tables: Mapping[str, pd.DataFrame]) -> Iterator[Outcome]:
-    """Yield the limits of all metrics for the join on exact values; of a few claims there is nothing to judge."""
-    if (exact := tables.get("description/exact.csv")) is None:
-        return
-    for limit, bound in stronger.bounds(decision, sorted(set(tables["rates.csv"]["metric"]))).items():
-        line = stronger.judged_set(exact, limit, bound)
-        outcome = judge_metric(line, limit, bound, decision.by)
-        yield outcome._replace(outcome=NOTHING) if stronger.is_few(line, limit, bound) else outcome
 
 
 def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
@@ -205,6 +202,7 @@ def _of_targets(decision: Decision, learnt: pd.DataFrame) -> Iterator[Outcome]:
         value = float(row["disco"])
         for limit, bound in decision.given("attribute_disclosure", str(row["target"])).items():
             outcome = BREAKS if round(value, DECIMALS) > bound else NONE if pd.isna(value) else PASSES
+            outcome = UNBREAKABLE if bound >= 1 else outcome
             yield Outcome(ATTRIBUTES, limit, str(row["target"]), value, bound, outcome)
 
 
@@ -234,30 +232,36 @@ def worst(scenarios: pd.DataFrame, pooled: pd.DataFrame) -> pd.DataFrame:
     return lines
 
 
-def _verdicts(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> pd.DataFrame:
-    """Return the verdict on the whole study and on each thing that a limit is about."""
-    abouts = [about for about in ABOUT if about in set(limits["about"])]
-    lines = []
-    for about in abouts:
-        own_limits, own_warnings = (
-            limits[limits["about"] == about],
-            warning_lines[warning_lines["about"] == WARNED.get(about, about)],
-        )
-        lines.append(_line(about, _verdict(own_limits, own_warnings), own_limits, own_warnings))
-    kinds = {line["verdict"] for line in lines}
-    whole = next((verdict for verdict in VERDICTS if verdict in kinds), OPEN)
-    return pd.DataFrame([_line(WHOLE, whole, limits, warning_lines), *lines])
+def _verdicts(limits: pd.DataFrame, own: pd.Series, warning_lines: pd.DataFrame) -> pd.DataFrame:
+    """Return the verdict on the whole study and on each thing that a limit is about.
+
+    `own` tells whether a limit is for what the study limits, and not for another attack at hand.
+    """
+    lines, kinds = [], list[str]()
+    for about in [about for about in ABOUT if about in set(limits["about"])]:
+        of_this = limits["about"] == about
+        own_warnings = warning_lines[warning_lines["about"] == WARNED.get(about, about)]
+        verdict = _verdict(limits[of_this & own], limits[of_this & ~own], own_warnings)
+        lines.append(_line(about, verdict, limits[of_this & own], own_warnings))
+        kinds += [verdict] * (set(limits.loc[of_this, "outcome"]) != {UNBREAKABLE})
+    whole = next((verdict for verdict in VERDICTS if verdict in kinds), UNKNOWN if lines else OPEN)
+    return pd.DataFrame([_line(WHOLE, whole, limits[own], warning_lines), *lines])
 
 
-def _verdict(limits: pd.DataFrame, warning_lines: pd.DataFrame) -> str:
-    """Return the verdict on one thing that limits are about."""
-    outcomes = set(limits["outcome"])
+def _verdict(limits: pd.DataFrame, others: pd.DataFrame, warning_lines: pd.DataFrame) -> str:
+    """Return the verdict on one thing that limits are about; `others` are the same limits for other attacks at hand."""
+    outcomes = set(limits["outcome"]) - {UNBREAKABLE}
     if BREAKS in outcomes:
         return ABOVE
-    if set(limits.loc[limits["metric"] != stronger.EXACT, "outcome"]) <= {NONE} or undecided(limits).any():
+    if outcomes <= {NONE} or undecided(limits).any():
         return UNKNOWN
     unsure = limits["outcome"] == UNSURE
-    reasons = NONE in outcomes, FILE in set(limits.loc[unsure, "about"]), UNDERSTATES in set(warning_lines["severity"])
+    reasons = (
+        NONE in outcomes,
+        EXCEEDS in set(others["outcome"]),
+        FILE in set(limits.loc[unsure, "about"]),
+        UNDERSTATES in set(warning_lines["severity"]),
+    )
     return RESERVED if any(reasons) else WITHIN
 
 

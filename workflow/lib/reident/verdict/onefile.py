@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from reident.filerisk.settings import UNITS, of_units
-from reident.verdict.outcomes import BREAKS, NONE, PASSES, UNSURE, Outcome, is_beyond
-from reident.verdict.risks import of_risks
+from reident.filerisk.settings import BELOW, UNITS, of_units
+from reident.sections.decision import LIMITS
+from reident.verdict.outcomes import BREAKS, NONE, PASSES, UNBREAKABLE, UNSURE, Outcome, is_beyond
+from reident.verdict.risks import compare, of_risks
 from reident.verdict.warnings import FILE, have_members
 
 if TYPE_CHECKING:
@@ -23,6 +24,23 @@ OF_UNITS = ("file_risk", "file_risk.risks", "file_risk.scenarios")
 
 def of_one_file(decision: Decision, tables: Mapping[str, pd.DataFrame], *, units: bool) -> Iterator[Outcome]:
     """Yield the limits for the risk of one file; a bag of an earlier release has not all of the tables."""
+    values = tables["filerisk/summary.csv"].set_index("quantity")["value"]
+    complete = float(values.get("f") or NAN) == 1
+    for row in _by_convention(decision, tables, units=units, complete=complete):
+        outcome = _of_every_record(decision, tables, row, complete=complete)
+        n = _of_units_alone(tables, "n_units") if is_of_units(row) else float(values.get("records") or NAN)
+        yield outcome._replace(outcome=UNBREAKABLE) if cannot_break(decision, row.limit, row.bound, n) else outcome
+
+
+def _of_units_alone(tables: Mapping[str, pd.DataFrame], column: str) -> float:
+    units = tables.get("filerisk/units.csv")
+    return NAN if units is None else float(units[column].iloc[0])
+
+
+def _by_convention(
+    decision: Decision, tables: Mapping[str, pd.DataFrame], *, units: bool, complete: bool
+) -> Iterator[Outcome]:
+    """Yield the limits by what a missing value means in the study."""
     cells, values = tables["filerisk/cells.csv"], tables["filerisk/summary.csv"].set_index("quantity")["value"]
     records = int(cells["n_records"].sum())
     if (k := decision.k_anonymity_at_least) is not None:
@@ -37,7 +55,95 @@ def of_one_file(decision: Decision, tables: Mapping[str, pd.DataFrame], *, units
     if "filerisk/scenarios.csv" in tables:
         yield from _of_scenarios(decision, tables["filerisk/scenarios.csv"])
     if units:
-        yield from _of_units(decision, tables.get("filerisk/units.csv"), complete=float(values.get("f") or NAN) == 1)
+        yield from _of_units(decision, tables.get("filerisk/units.csv"), complete=complete)
+
+
+def is_of_units(row: Outcome) -> bool:
+    """Return whether a limit was judged for units instead of records."""
+    if row.limit == "unique_share_at_most":
+        return row.metric.startswith(of_units(" ").rstrip())
+    return row.metric == UNITS and row.limit not in LIMITS["file_risk.sensitive"]
+
+
+SHARES = (
+    "dis_at_most", "largest_risk_at_most", "average_risk_at_most", "share_above", "delta_presence_at_most",
+    "unique_share_at_most", "t_closeness_at_most",
+)  # fmt: skip
+"""The limits on what is never above 1."""
+
+COUNTS = ("expected_reidentifications_at_most", "population_uniques_at_most")
+"""The limits on what is never above the number of records."""
+
+
+def cannot_break(decision: Decision, limit: str, bound: float, n: float) -> bool:
+    """Return whether no file of n records, or units, can break a limit on one file."""
+    if limit == "k_anonymity_at_least":
+        return decision.records_below_k_at_most >= 1
+    if limit == "share_above" and decision.share_above is not None and decision.share_above.risk >= 1:
+        return True
+    return (
+        (limit in SHARES and bound >= 1)
+        or (limit in COUNTS and bound >= n)
+        or (limit == "l_diversity_at_least" and bound <= 1)
+    )
+
+
+GRAVITY = (BREAKS, NONE, UNSURE, PASSES)
+"""Outcomes of a limit by the conventions for missing values, the worst first."""
+
+
+def _of_every_record(
+    decision: Decision, tables: Mapping[str, pd.DataFrame], row: Outcome, *, complete: bool
+) -> Outcome:
+    """Return the outcome of a limit for all records, where some miss a value (METHODS §7.8).
+
+    It is the worse one of the convention of the study and of `wildcard`; if it is met but not by the sure matches
+    alone, it is unsure.
+    """
+    judged = tables.get("filerisk/judged.csv")
+    if judged is None:
+        return row
+    has_name = row.limit in (*LIMITS["file_risk.scenarios"], *LIMITS["file_risk.sensitive"]) or is_of_units(row)
+    judged = judged[judged["metric"].fillna("") == (row.metric if has_name else "")]
+    lines = judged[judged["limit"] == row.limit]
+    if lines.empty:
+        return row
+    possible, sure = (
+        _of_all(decision, tables, row, lines.assign(basis=lines["basis"].fillna("")), judged, column, complete=complete)
+        for column in ("wildcard", "sure")
+    )
+    if pd.isna(row.value) and row.outcome == NONE:
+        worse = possible
+    else:
+        sign = 1 if row.limit.endswith("_at_least") else -1
+        worse = min(row, possible, key=lambda one: (GRAVITY.index(one.outcome), sign * one.value))
+    return worse._replace(outcome=UNSURE) if worse.outcome == PASSES and sure.outcome != PASSES else worse
+
+
+def _of_all(
+    decision: Decision,
+    tables: Mapping[str, pd.DataFrame],
+    row: Outcome,
+    lines: pd.DataFrame,
+    judged: pd.DataFrame,
+    column: str,
+    *,
+    complete: bool,
+) -> Outcome:
+    """Return the outcome of a limit by the values of one column of `filerisk/judged.csv`."""
+    values = {str(basis): float(value) for basis, value in lines.set_index("basis")[column].items()}
+    if row.limit == "k_anonymity_at_least":
+        below = float(judged.loc[judged["limit"] == BELOW, column].iloc[0])
+        outcome = BREAKS if below > decision.records_below_k_at_most else PASSES
+        return row._replace(value=values[""], outcome=outcome)
+    if row.limit in LIMITS["file_risk.risks"] + LIMITS["file_risk.population"] and not is_of_units(row):
+        return compare(row.limit, row.bound, values, tables)
+    if row.limit in LIMITS["file_risk.risks"]:
+        return row._replace(value=values[""], outcome=_of_the_file(row.limit, values[""], row.bound, complete=complete))
+    is_broken = (
+        values[""] > row.bound if row.limit == "unique_share_at_most" else is_beyond(row.limit, values[""], row.bound)
+    )
+    return row._replace(value=values[""], outcome=BREAKS if is_broken else PASSES)
 
 
 def _anonymity(decision: Decision, k: int, basis: str, smallest: float, below: int, compared: int) -> Outcome:

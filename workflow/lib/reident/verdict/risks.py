@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from reident.filerisk.estimates import IN_SAMPLE, INDIVIDUAL
-from reident.filerisk.settings import POPULATION, SAMPLE
+from reident.filerisk.settings import INCOMPLETE, POPULATION, SAMPLE
 from reident.verdict.outcomes import BREAKS, NONE, PASSES, UNSURE, Outcome, is_beyond
-from reident.verdict.warnings import FILE
+from reident.verdict.warnings import FILE, beyond_of
 
 if TYPE_CHECKING:
     from reident.sections.decision import Decision
@@ -29,25 +29,29 @@ COLUMNS = {
 
 
 def of_risks(decision: Decision, tables: Mapping[str, pd.DataFrame]) -> Iterator[Outcome]:
-    """Yield the limits on risks of records, with what each was judged by in the place of a metric.
-
-    A risk in the population is never above that in the file alone, which therefore decides where it meets the limit.
-    """
+    """Yield the limits on risks of records, with what each was judged by in the place of a metric."""
     risks = tables["filerisk/risks.csv"].set_index("basis")
     for limit, given in {**decision.given("file_risk.risks"), **decision.given("file_risk.population")}.items():
         bound = float(given.at_most if limit == "share_above" else given)
         values = _values(limit, risks, tables["filerisk/thresholds.csv"], getattr(given, "risk", NAN))
-        if not risks["n_records"].any():
-            yield Outcome(FILE, limit, SAMPLE, NAN, bound, NONE)
-        elif POPULATION in values:
-            beyond = int(risks.at[POPULATION, "n_beyond"])
-            yield Outcome(FILE, limit, POPULATION, *_known(limit, values[POPULATION], bound, beyond=beyond))
-        elif not is_beyond(limit, values[SAMPLE], bound):
-            yield Outcome(FILE, limit, SAMPLE, values[SAMPLE], bound, PASSES)
-        elif limit == "population_uniques_at_most":
-            yield _modelled(limit, bound, tables)
+        if risks["n_records"].any():
+            yield compare(limit, bound, values, tables)
         else:
-            yield Outcome(FILE, limit, *_estimated(limit, values, bound))
+            yield Outcome(FILE, limit, SAMPLE, NAN, bound, NONE)
+
+
+def compare(limit: str, bound: float, values: Mapping[str, float], tables: Mapping[str, pd.DataFrame]) -> Outcome:
+    """Return the outcome of a limit on risks of records by its values on each basis.
+
+    A risk in the population is never above that in the file alone, which therefore decides where it meets the limit.
+    """
+    if POPULATION in values:
+        return Outcome(FILE, limit, POPULATION, *_known(limit, values[POPULATION], bound, beyond=beyond_of(tables)))
+    if not is_beyond(limit, values[SAMPLE], bound):
+        return Outcome(FILE, limit, SAMPLE, values[SAMPLE], bound, PASSES)
+    if limit == "population_uniques_at_most":
+        return _modelled(limit, bound, values, tables)
+    return Outcome(FILE, limit, *_estimated(limit, values, bound))
 
 
 def _values(limit: str, risks: pd.DataFrame, thresholds: pd.DataFrame, risk: float) -> dict[str, float]:
@@ -65,21 +69,23 @@ def _known(limit: str, value: float, bound: float, *, beyond: int) -> tuple[floa
     return value, bound, BREAKS if is_beyond(limit, value, bound) else UNSURE if beyond else PASSES
 
 
-def _estimated(limit: str, values: dict[str, float], bound: float) -> tuple[str, float, float, str]:
+def _estimated(limit: str, values: Mapping[str, float], bound: float) -> tuple[str, float, float, str]:
     """Return basis, value, bound and outcome by the individual risk, which is an estimate that is often too low."""
-    value = values[INDIVIDUAL]
+    value = values.get(INDIVIDUAL, NAN)
     if pd.isna(value):  # k-map has no estimate
         return SAMPLE, values[SAMPLE], bound, NONE
     return INDIVIDUAL, value, bound, BREAKS if is_beyond(limit, value, bound) else UNSURE
 
 
-def _modelled(limit: str, bound: float, tables: Mapping[str, pd.DataFrame]) -> Outcome:
-    """Return the outcome by the recommended model of population uniques; without one there is no verdict."""
+def _modelled(limit: str, bound: float, values: Mapping[str, float], tables: Mapping[str, pd.DataFrame]) -> Outcome:
+    """Return the outcome by the recommended model of population uniques; without one there is no verdict.
+
+    The model leaves out records that miss a value; of these, each one that matches no other counts.
+    """
     models = tables.get("filerisk/population.csv", pd.DataFrame(columns=["quantity", "recommended"]))
     models = models[(models["quantity"] == IN_SAMPLE) & models["recommended"].astype(bool)]
     if models.empty:
-        value = float(tables["filerisk/risks.csv"].set_index("basis").at[SAMPLE, "n_unique"])
-        return Outcome(FILE, limit, SAMPLE, value, bound, NONE)
-    line = models.iloc[0]
-    outcome = BREAKS if line["low"] > bound else PASSES if line["high"] <= bound else UNSURE
-    return Outcome(FILE, limit, str(line["model"]), float(line["estimate"]), bound, outcome)
+        return Outcome(FILE, limit, SAMPLE, values[SAMPLE], bound, NONE)
+    line, more = models.iloc[0], values.get(INCOMPLETE, 0.0)
+    outcome = BREAKS if line["low"] > bound else PASSES if line["high"] + more <= bound else UNSURE
+    return Outcome(FILE, limit, str(line["model"]), float(line["estimate"]) + more, bound, outcome)

@@ -7,10 +7,12 @@ from typing import Any
 
 import pandas as pd
 
+from reident.filerisk.settings import BEYOND, POPULATION
 from reident.intake.severity import NOTABLE, SEVERITIES, UNDERSTATES, StudyWarning, named, of_share, table
 from reident.language.messages import Fields
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import WHOLE
+from reident.matching import premise
 from reident.plausibility.links import severity_of_lost
 from reident.plausibility.warnings import in_words, warned
 from reident.verdict.settings import VerdictSettings
@@ -56,7 +58,9 @@ def collect(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> pd
     """
     parts = [tables[name].assign(about=about) for about, name in SOURCES.items() if name in tables]
     parts.append(of_attack(settings, tables).assign(about=ATTACK))
-    parts.append(table(_of_records_alone(settings, tables)).assign(about=FILE))
+    parts.append(table([*_of_records_alone(settings, tables), *_absent(tables)]).assign(about=FILE))
+    if "matching/premise.csv" in tables:
+        parts.append(table(premise.warnings(tables["matching/premise.csv"])).assign(about=CLOSEST))
     return ordered(pd.concat(parts, ignore_index=True))
 
 
@@ -180,6 +184,25 @@ def _of_records_alone(settings: VerdictSettings, tables: Mapping[str, pd.DataFra
     limits = [*settings.decision.given("file_risk.sensitive"), *settings.decision.given("file_risk.population")]
     fields: Fields = {"limits": ", ".join(f"`{limit}`" for limit in limits)}
     return [StudyWarning(UNDERSTATES, "records_alone", fields)] if limits else []
+
+
+def beyond_of(tables: Mapping[str, pd.DataFrame]) -> int:
+    """Return how many records the population cannot hold: more records than people have their values."""
+    judged = tables.get("filerisk/judged.csv", pd.DataFrame(columns=["limit"]))
+    lines = judged[judged["limit"] == BEYOND]
+    if len(lines):
+        return int(lines["wildcard"].iloc[0])
+    risks = tables.get("filerisk/risks.csv", pd.DataFrame(columns=["basis"])).set_index("basis")
+    return int(risks.at[POPULATION, "n_beyond"]) if POPULATION in risks.index else 0
+
+
+def _absent(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
+    """Warn of records that the population file cannot hold: their risk is taken to be that in the file alone."""
+    if not (n := beyond_of(tables)):
+        return []
+    total = int(tables["filerisk/summary.csv"].set_index("quantity").at["records", "value"])
+    fields: Fields = {"n": n, "total": total, "share": n / total}
+    return [StudyWarning(UNDERSTATES, "not_in_the_population", fields, n, n / total)]
 
 
 def _convergence(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:

@@ -23,6 +23,7 @@ from reident.linkage.metrics.contract import (
     ScoringContext,
     job_arguments,
     per_state,
+    scored,
 )
 from reident.linkage.metrics.unit_pairs import nearest
 from reident.sections.base import Pattern, Section
@@ -299,9 +300,9 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
     own_functions = {at: functions.approved(*rule, context.functions) for at, rule in function_rules.items()}
     tables = _tabulate(pairing, own_functions)
     if tables is None:
-        scored = _score_all_pairs(pairing, rules, own_functions, options, context)
+        pairs = _score_all_pairs(pairing, rules, own_functions, options, context)
         atexit.register(functions.mute)  # runs before what the functions may have registered
-        return scored
+        return pairs
     if tables:
         atexit.register(functions.mute)
         puf, eif = (side._replace(codes=side.codes.copy()) for side in (pairing.puf, pairing.eif))
@@ -315,7 +316,7 @@ def _nearest(pairing: Pairing, rules: list[Rule], options: Options, context: Sco
     """Return the suspected pairs by the rules of the kernel."""
     from reident.kernels import adhoc  # compiled code: loaded only where pairs are scored
 
-    puf, eif, level, ambiguous = adhoc.nearest(
+    pairs = adhoc.nearest(
         pairing.puf.codes,
         pairing.eif.codes,
         pairing.puf.values,
@@ -327,7 +328,7 @@ def _nearest(pairing: Pairing, rules: list[Rule], options: Options, context: Sco
         keep=context.keep,
         **job_arguments(pairing, context),
     )
-    return Scored(puf, eif, level / SCALE, ambiguous)
+    return scored(pairs, lambda level: level / SCALE)
 
 
 def _above(options: Options, pairing: Pairing | UnitPairing) -> int:
@@ -350,7 +351,7 @@ def _score_all_pairs(
                 total += _rule_scores(pairing, at, rule, rows, columns)
         return total
 
-    puf, eif, level, ambiguous = blocks.nearest_blocks(
+    pairs = blocks.nearest_blocks(
         score_block,
         len(pairing.puf.codes),
         len(pairing.eif.codes),
@@ -358,7 +359,7 @@ def _score_all_pairs(
         keep=context.keep,
         progress=context.progress,
     )
-    return Scored(puf, eif, level / SCALE, ambiguous)
+    return scored(pairs, lambda level: level / SCALE)
 
 
 def _tabulate(
@@ -457,7 +458,7 @@ def score_units(pairing: UnitPairing, options: Options, context: ScoringContext)
     pairs = nearest(pairing, compared, context)
     total = compared.threshold + _above(options, pairing)
     own_score = (2 * (total * pairs.members - pairs.total) + pairs.members) // (2 * pairs.members) / SCALE
-    return Scored(pairs.puf, pairs.eif, (total - pairs.level) / SCALE, pairs.ambiguous, own_score=own_score)
+    return scored(pairs, lambda level: (total - level) / SCALE, own_score)
 
 
 def _widths(spread: np.ndarray) -> list[np.ndarray]:

@@ -64,6 +64,10 @@ class Scored(NamedTuple):
         Unicity only: the linking variables of the first smallest interaction, bit j for variable j.
     own_score : float64 (m,) or None
         Of units, their score; they are ranked by `score`, that of records with as much evidence (METHODS §4.7).
+    following : Following or None
+        What follows the best rank of each PUF record; None where the pairs tell, because all are kept.
+    suspected : bool (m,) or None
+        Which pairs are suspected, where a metric gives others too, see `claims` of :class:`ScoringContext`; None: all.
     """
 
     puf: np.ndarray
@@ -72,6 +76,30 @@ class Scored(NamedTuple):
     ambiguous: np.ndarray
     variables: np.ndarray | None = None
     own_score: np.ndarray | None = None
+    following: Following | None = None
+    suspected: np.ndarray | None = None
+
+
+class Following(NamedTuple):
+    """The rank after the best one of each PUF record, whether its pairs are kept or not (METHODS §6.7).
+
+    Attributes
+    ----------
+    score : float64 (n_puf,)
+        The score of its pairs; any number where there is none.
+    number : int64 (n_puf,)
+        How many pairs it has; 0 if there is none.
+    """
+
+    score: np.ndarray
+    number: np.ndarray
+
+
+def scored(pairs: Any, score_of: Callable[[np.ndarray], np.ndarray], own_score: np.ndarray | None = None) -> Scored:
+    """Return the best pairs of a kernel, of records or of units, with the scores that `score_of` makes of levels."""
+    following = Following(score_of(pairs.next_level), pairs.n_next)
+    score = score_of(pairs.level)
+    return Scored(pairs.puf, pairs.eif, score, pairs.ambiguous, own_score=own_score, following=following)
 
 
 class Estimates(NamedTuple):
@@ -104,6 +132,9 @@ class ScoringContext(NamedTuple):
     progress : Progress or None
     weights : Estimates or None
         The weights of the comparison levels, for a metric that weighs.
+    claims : bool
+        Whether the claims are needed: a metric whose threshold does not decide them then gives the best pairs of
+        records without a suspected pair too.
     """
 
     keep: int = 0
@@ -112,6 +143,7 @@ class ScoringContext(NamedTuple):
     functions: Sequence[Path] = ()
     progress: Progress | None = None
     weights: Estimates | None = None
+    claims: bool = False
 
 
 def job_arguments(pairing: Pairing, context: ScoringContext) -> dict[str, Any]:

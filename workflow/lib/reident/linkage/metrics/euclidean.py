@@ -18,6 +18,7 @@ from reident.linkage.metrics.contract import (
     ScoringContext,
     job_arguments,
     per_state,
+    scored,
 )
 from reident.linkage.metrics.unit_pairs import nearest
 from reident.sections.base import Section
@@ -64,7 +65,7 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
     """Suspected pairs of prepared records; scores are rounded to twelve decimals."""
     from reident.kernels import euclidean  # compiled code: loaded only where pairs are scored
 
-    puf, eif, level, ambiguous = euclidean.nearest(
+    pairs = euclidean.nearest(
         pairing.puf.codes,
         pairing.eif.codes,
         pairing.puf.values,
@@ -79,7 +80,7 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
         keep=context.keep,
         **job_arguments(pairing, context),
     )
-    return Scored(puf, eif, level / SCALE, ambiguous)
+    return scored(pairs, lambda level: level / SCALE)
 
 
 def measure(pairing: UnitPairing, options: Options) -> Measure:
@@ -104,7 +105,7 @@ def score_units(pairing: UnitPairing, options: Options, context: ScoringContext)
     """Suspected pairs of prepared units; scores are rounded to twelve decimals."""
     pairs = nearest(pairing, measure(pairing, options), context)
     own_score = pairs.total // pairs.members / SCALE
-    return Scored(pairs.puf, pairs.eif, pairs.level / SCALE, pairs.ambiguous, own_score=own_score)
+    return scored(pairs, lambda level: level / SCALE, own_score)
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments
+from reident.linkage.batches import is_new
+from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, scored
 from reident.linkage.metrics.levels import (
     DIFFER,
     LEVELS,
@@ -82,8 +83,8 @@ class Options(Section):
         "at most one is a link. Source: METHODS §4.6.",
     )
     frequency: bool = Field(
-        False,
-        exclude_if=operator.not_,
+        True,
+        exclude_if=bool,
         description="Whether a level says more of a pair where fewer EIF records of the stratum are at that level from "
         "the value of the PUF record. Source: METHODS §4.6.",
     )
@@ -181,38 +182,59 @@ def largest_tolerance(weights: pd.DataFrame, least: int) -> int:
 
 
 def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored:
-    """Suspected pairs; sums of weights are integers at scale 10^12, and so is what rivals take from them."""
+    """Suspected pairs; sums of weights are integers at scale 10^12, and so is what rivals take from them.
+
+    The threshold decides which pairs are suspected. A claim is the best pair of a record, whatever its weight.
+    """
     if context.weights is None:
         raise ValueError("the metric needs the weights of its levels")
     found = _by_pattern if options.by_pattern else _by_pair
-    puf, eif, total, ambiguous = found(pairing, options, context, context.weights)
-    return Scored(puf, eif, total / SCALE, ambiguous)
+    pairs, is_open = found(pairing, options, context, context.weights)
+    threshold = scaled(context.weights.model["least_weight"].iloc[0])
+    # The best level of a record decides whether it is ambiguous, or only makes no claim.
+    pairs = pairs._replace(ambiguous=is_open | (pairs.ambiguous & (pairs.next_level >= threshold)))
+    suspected = pairs.level >= threshold
+    new = is_new(pairs.puf)
+    rows = np.flatnonzero(suspected | (pairs.level == pairs.level[new][np.cumsum(new) - 1]))
+    pairs = pairs._replace(puf=pairs.puf[rows], eif=pairs.eif[rows], level=pairs.level[rows])
+    return scored(pairs, lambda total: total / SCALE)._replace(suspected=suspected[rows])
 
 
-def _by_pattern(pairing: Pairing, options: Options, context: ScoringContext, estimates: Estimates) -> Pairs:
-    """Return the suspected pairs where the weight of a pair depends on its pattern alone."""
+def _by_pattern(
+    pairing: Pairing, options: Options, context: ScoringContext, estimates: Estimates
+) -> tuple[Pairs, np.ndarray]:
+    """Return the best pairs, where the weight of a pair depends on its pattern alone; no record is open."""
     from reident.kernels import weighted  # compiled code: loaded only where pairs are scored
+    from reident.kernels.evidence import ANY
+    from reident.linkage.metrics.candidates import MAX_PAIRS
 
     weights = np.zeros((len(pairing.variables), len(LEVELS)), np.int64)
     place = {variable.name: at for at, variable in enumerate(pairing.variables)}
     for line in estimates.levels.itertuples():
         weights[place[line.variable], LEVELS.index(line.level)] = scaled(line.weight)
     puf, eif = placed(pairing, options.partial)
-    return weighted.nearest(
+    model = estimates.model.iloc[0]
+    pairs = weighted.nearest(
         puf,
         eif,
         weights,
         near=[variable.name in options.partial for variable in pairing.variables],
-        least=scaled(estimates.model["least_weight"].iloc[0]),
+        least=ANY if context.claims and model["n_pairs"] <= MAX_PAIRS else scaled(model["least_weight"]),
         keep=context.keep,
         **job_arguments(pairing, context),
     )
+    return pairs, np.zeros(len(puf), bool)
 
 
-def _by_pair(pairing: Pairing, options: Options, context: ScoringContext, estimates: Estimates) -> Pairs:
-    """Return the suspected pairs where the weight depends on single values, or on the other pairs of both records."""
+def _by_pair(
+    pairing: Pairing, options: Options, context: ScoringContext, estimates: Estimates
+) -> tuple[Pairs, np.ndarray]:
+    """Return the best pairs, where the weight depends on single values or on the other pairs of both records.
+
+    A record is open if more equally good pairs than a list of candidates holds may be above the threshold.
+    """
     from reident.kernels.compared import compare  # compiled code: loaded only where pairs are scored
-    from reident.kernels.evidence import Evidence
+    from reident.kernels.evidence import ANY, Evidence
     from reident.linkage.metrics.candidates import KEEP, MAX_PAIRS, Candidates, candidates
 
     table, model = estimates.levels, estimates.model.iloc[0]
@@ -238,11 +260,12 @@ def _by_pair(pairing: Pairing, options: Options, context: ScoringContext, estima
     factors = np.exp2(weights / SCALE)
     weighed = Evidence(files, intervals_of(levels), factors, prior_odds, listed=found.listed, **how)
     progress = None if found.open_rows is not None else context.progress
-    pairs = weighed.best(weights, least, SCALE, context.keep, progress)
+    pairs = weighed.best(weights, ANY if context.claims else least, SCALE, context.keep, progress)
+    is_open = np.zeros(len(pairs.ambiguous), bool)
     # Of more equally good pairs than a list holds, each has this probability at most if they rule each other out.
     if found.open_rows is not None and (not options.competition or prior_odds * 2.0 ** (least / SCALE) * KEEP <= 1):
-        pairs.ambiguous[files.puf.members] |= np.repeat(found.open_rows, np.diff(files.puf.first))
-    return pairs
+        is_open[files.puf.members] = np.repeat(found.open_rows, np.diff(files.puf.first))
+    return pairs, is_open
 
 
 def candidate_weight(prior_odds: float) -> int:

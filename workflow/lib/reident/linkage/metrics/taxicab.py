@@ -18,6 +18,7 @@ from reident.linkage.metrics.contract import (
     ScoringContext,
     job_arguments,
     per_state,
+    scored,
 )
 from reident.linkage.metrics.unit_pairs import nearest
 from reident.sections.base import Section
@@ -58,10 +59,10 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
     from reident.kernels import taxicab  # compiled code: loaded only where pairs are scored
 
     levels = _levels(options, len(pairing.variables))
-    puf, eif, level, ambiguous = taxicab.nearest(
+    pairs = taxicab.nearest(
         pairing.puf.codes, pairing.eif.codes, keep=context.keep, **levels, **job_arguments(pairing, context)
     )
-    return Scored(puf, eif, level / (levels["different"] * len(pairing.variables)), ambiguous)
+    return scored(pairs, lambda level: level / (levels["different"] * len(pairing.variables)))
 
 
 def measure(pairing: UnitPairing, options: Options) -> Measure:
@@ -81,9 +82,7 @@ def score_units(pairing: UnitPairing, options: Options, context: ScoringContext)
     """Suspected pairs of binned units, in exact integers."""
     pairs = nearest(pairing, measure(pairing, options), context)
     one = 2 * options.alpha.denominator * len(pairing.variables)
-    return Scored(
-        pairs.puf, pairs.eif, pairs.level / one, pairs.ambiguous, own_score=pairs.total / (one * pairs.members)
-    )
+    return scored(pairs, lambda level: level / one, pairs.total / (one * pairs.members))
 
 
 def _levels(options: Options, v: int) -> dict[str, Any]:

@@ -26,6 +26,8 @@ class RankedUnits(NamedTuple):
     total : int64 (m,)
         The level of the pair itself, times these members.
     ambiguous : bool (n_puf,)
+    next_level, n_next : int64 (n_puf,)
+        See :class:`reident.kernels.toplist.Pairs`.
     """
 
     puf: np.ndarray
@@ -34,6 +36,8 @@ class RankedUnits(NamedTuple):
     members: np.ndarray
     total: np.ndarray
     ambiguous: np.ndarray
+    next_level: np.ndarray
+    n_next: np.ndarray
 
 
 def sides(pairing: UnitPairing) -> tuple[Units, Units]:
@@ -66,7 +70,8 @@ def nearest(pairing: UnitPairing, measure: Measure, context: ScoringContext) -> 
     )
     members = pairing.counted(pairs.puf, pairs.eif)
     total = pairs.level + (members - 1) * measure.threshold
-    return RankedUnits(pairs.puf, pairs.eif, pairs.level, members, total, pairs.ambiguous)
+    of_record = pairs.ambiguous, pairs.next_level, pairs.n_next
+    return RankedUnits(pairs.puf, pairs.eif, pairs.level, members, total, *of_record)
 
 
 def in_reach(measure: Measure, v: int, left: np.ndarray, counted: np.ndarray) -> np.ndarray:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from reident.linkage.metrics.contract import AGREE, Losses, Metric, Scored, ScoringContext, job_arguments, per_state
+from reident.linkage.metrics.contract import (
+    AGREE,
+    Losses,
+    Metric,
+    Scored,
+    ScoringContext,
+    job_arguments,
+    per_state,
+    scored,
+)
 from reident.sections.base import Section
 from reident.sections.exact import ULPS
 
@@ -142,8 +151,7 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
             place = np.searchsorted(bounds.puf_values, puf_values[present, at])
             low[present, at], high[present, at] = bounds.low[place], bounds.high[place]
         pairs = winkler.most_agreements(low, high, eif_values, min_agree=options.min_agree, **arguments)
-    puf, eif, level, ambiguous = pairs
-    return Scored(puf, eif, level.astype(np.float64), ambiguous)
+    return scored(pairs, lambda level: level.astype(np.float64))
 
 
 def _numbers(records: Records, numeric: np.ndarray) -> np.ndarray:

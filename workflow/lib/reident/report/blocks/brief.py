@@ -1,32 +1,24 @@
-"""Make the brief that a board decides on: the test, the numbers that come first, and rates as products (METHODS §6)."""
+"""Make the brief that a board decides on: the test, the attacks, who is at risk, what is not tested (METHODS §6.9)."""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import re
 
 import pandas as pd
 
-from reident.linkage.settings import AGREEMENT
-from reident.report.blocks import filerisk, matching
+from reident.report.blocks import filerisk, matching, together
+from reident.report.blocks.attacks import ATTACKS, DECLARED, STANDARD, at_hand, limits_on, of_any, untried, without
 from reident.report.blocks.common import FEW, share_of
-from reident.report.blocks.exact import exact_names
-from reident.report.blocks.front import (
-    conditional_rates,
-    confirmed,
-    exact_of_table,
-    larger_file,
-    outcome_of,
-    unconfirmable,
-)
-from reident.report.blocks.plausibility import WITHOUT
-from reident.report.blocks.squares import MANY_SQUARES, SQUARES, agreeing, linked, outcomes_of, squares_of, surest
-from reident.report.blocks.surest import AT
-from reident.report.blocks.surest import summary as surest_lines
+from reident.report.blocks.front import bound_of, conditional_rates, confirmed, larger_file, unconfirmable
+from reident.report.blocks.protection import PROTECTION
+from reident.report.blocks.squares import SQUARES, Squares, squares_of, two
 from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some, title
 from reident.report.wording import (
+    NO_BREAK,
     UNDEFINED,
     count,
     declared,
@@ -36,28 +28,26 @@ from reident.report.wording import (
     label_cells,
     listed,
     percent,
-    sentence,
     span,
     word,
 )
-from reident.verdict.warnings import ATTACK
+from reident.verdict.outcomes import BREAKS, EXCEEDS
 
 TEXT = Sentences("brief")
-
 FRONT = Sentences("front")
 MAX_NAMES = 15
 """Variables whose names are in a sentence; of more, their number is."""
 
+MAX_ATTACKS = 9
+"""Attacks that the table of the brief shows: every metric, and of the others those above a limit and the strongest."""
 
-def frequency(part: float, n: float) -> str:
-    """Return a part of n in natural frequencies, ``48 of 100``, of 1,000 where it is nearly none or nearly all."""
-    if n <= SQUARES:
-        return TEXT("frequency", part=count(part), n=count(n))
-    for whole in (SQUARES, MANY_SQUARES):
-        shown = round(part / n * whole)
-        if part in {0, n} or 0 < shown < whole:
-            return TEXT("frequency", part=count(shown), n=count(whole))
-    return TEXT("frequency", part=count(part), n=count(n))
+LIMITED = {
+    "rate": ("conditional_rate_at_most",),
+    "reach": ("confirmed_rate_at_most", "confirmed_at_most", "reach_at_most"),
+    "guess": ("expected_correct_rate_at_most",),
+    "single": ("single_rate_at_most",),
+}
+"""The limits on each column of the table of attacks."""
 
 
 @block()
@@ -66,8 +56,7 @@ def test(results: Results) -> str:
     texts = []
     if results.has("rates.csv"):
         line, names = results.whole.iloc[0], label_cells(results.strata_names)
-        noun = "unit" if results.compares_units else "record"
-        fields = {"eif": some(round(line["n_eif"]), noun), "puf": some(round(line["n_puf"]), noun)}
+        fields = {side: some(round(line[f"n_{side}"]), results.noun) for side in ("eif", "puf")}
         linking = [variable["name"] for variable in results.study["linking_variables"]]
         variables = _named(some(len(linking), "variable"), linking)
         texts.append(TEXT("test.attack" if results.named else "test.unnamed", variables=variables, **fields))
@@ -81,8 +70,8 @@ def test(results: Results) -> str:
         records, n = (round(filerisk.quantity(results, name)) for name in ("records", "key_variables"))
         key = [] if results.has("rates.csv") else list(results.table(filerisk.VARIABLES)["variable"])
         variables = _named(some(n, "key_variable"), key)
-        texts.append(TEXT("test.file", records=some(records, "record"), variables=variables))
-    return box("test", " ".join(texts)) if texts else ""
+        texts += [TEXT("test.file", records=some(records, "record"), variables=variables), filerisk.coverage(results)]
+    return box("test", " ".join(filter(None, texts))) if texts else ""
 
 
 def _named(variables: str, names: list[str]) -> str:
@@ -94,44 +83,78 @@ def _named(variables: str, names: list[str]) -> str:
     )
 
 
-@block("rates.csv")
-def keys(results: Results) -> str:
-    """Return the numbers that come first: people held, records found, and what an intruder can be surest of."""
-    n_puf, held = results.whole["n_puf"].iloc[0], linked(results)
-    texts = [TEXT("keys.held", frequency=frequency(held, n_puf), n=held, puf=count(n_puf))]
-    if results.confirmable:
-        n, key = confirmed(results), "any" if len(results.metrics) > 1 else "one"
-        share = share_of(n / max(held, 1), held)
-        texts.append(TEXT(f"keys.found_{key}", frequency=frequency(n, n_puf), n=n, share=share))
-        if (line := agreeing(results)) is not None and line[0]["n_suspected"]:
-            n, suspected = (round(line[0][name]) for name in ("n_confirmed", "n_suspected"))
-            fields = {"frequency": frequency(n, suspected), "which": line[1], "suspected": count(suspected)}
-            texts.append(TEXT("keys.agree", n=n, **fields))
-    if (claims := surest(results)) is not None:
-        size, right, metric = claims
-        many = surest_lines(results)[AT]
-        first = TEXT("keys.surest", frequency=frequency(right, size), by=_by(metric))
-        texts.append(f"{first} {TEXT('keys.at_95', n=int(many.max()), by=_by(str(many.idxmax())))}")
-    return box("keys", *texts)
+@block("rates.csv", ATTACKS)
+def product(results: Results) -> str:
+    """Show the attacks at hand beside the limits: the conditional rate as a product, and how often claims are right."""
+    lines, n_left = _shown(results)
+    scale = squares_of(results.whole["n_puf"].iloc[0], [of_any(results)["n_confirmed"]])
+    names = [TEXT("product.limit"), *(f"**{words}**" for words in lines["words"])]
+    rows = [_limit_cells(results), *(_cells(results, line, scale) for _, line in lines.iterrows())]
+    headings = TEXT.group("product.columns")
+    columns = [ReportColumn(heading, [row[name] for row in rows], width="1fr") for name, heading in headings.items()]
+    caption = [TEXT("product.caption", level=declared(results.level), undefined=UNDEFINED)]
+    caption += [TEXT("product.above")] if any("▲" in cell for row in rows for cell in row.values()) else []
+    caption += [TEXT("product.more", n=n_left, file=ATTACKS)] if n_left else []
+    first = ReportColumn(TEXT("product.metric"), names, "l", "1.3fr")
+    text = TEXT("product.text") if results.confirmable else unconfirmable(results)
+    shown = table(" ".join(caption), first, *columns, kind="cards")
+    return paragraphs(f"# {TEXT('product.heading')} {{.brief}}", text, shown)
 
 
-def _by(metric: str) -> str:
-    return TEXT("keys.by_agreement") if metric == AGREEMENT else TEXT("keys.by_metric", metric=title(metric))
+def _shown(results: Results) -> tuple[pd.DataFrame, int]:
+    """Return the attacks that the table shows, first every metric, and how many it leaves out."""
+    lines = at_hand(results)
+    is_metric = lines["kind"].isin([DECLARED, STANDARD])
+    others = lines[~is_metric].sort_values("above", ascending=False, kind="stable")
+    first = others.head(max(MAX_ATTACKS - int(is_metric.sum()), 1))
+    return pd.concat([lines[is_metric], first]), len(others) - len(first)
 
 
-def _product_lines(results: Results) -> pd.DataFrame:
-    """Return the lines of rates by metric, of their agreement and of exact values, each with its name."""
-    lines = results.whole.assign(metric=results.metrics, name=[f"**{title(name)}**" for name in results.metrics])
-    if (agreement := agreeing(results)) is not None:
-        lines = pd.concat([lines, pd.DataFrame([agreement[0].to_dict() | {"name": f"**{sentence(agreement[1])}**"}])])
-    if (exact := exact_of_table(results)) is not None:
-        lines = pd.concat([lines, pd.DataFrame([exact.to_dict() | {"name": f"**{TEXT('name.exact')}**"}])])
-    held = lines["n_suspected"] - lines["n_false_outside"]
-    return lines.assign(held=held, kept=lines["n_confirmed"] / held.where(held > 0), n_linked=linked(results))
+def _limit_cells(results: Results) -> dict[str, str]:
+    """Return the limits of the study by column, and the words that it sets none."""
+    cells = dict.fromkeys(TEXT.names("product.columns"), "")
+    for name, limits in LIMITED.items():
+        given = {limit: bound for limit in limits if (bound := results.decision.get(limit)) is not None}
+        words = {
+            limit: TEXT("product.by_metric") if isinstance(bound, dict) else bound_of(limit, bound)
+            for limit, bound in given.items()
+        }
+        texts = [TEXT(f"product.limits.{limit}", limit=text) for limit, text in words.items()]
+        cells[name] = listed(texts) or TEXT("product.no_limit")
+    return cells
 
 
-def _two(text: str, below: str) -> str:
-    return f"{text} [{below}]{{.below}}" if below else text
+def _cells(results: Results, line: pd.Series, scale: Squares) -> dict[str, str]:
+    """Return the cells of an attack by column, marked where it is above a limit."""
+    n, limits = line["n_suspected"], limits_on(results, line["name"])
+    cells = dict.fromkeys(TEXT.names("product.columns"), TEXT("product.unknown"))
+    cells["suspected"] = two(count(n), TEXT("frequency", part=scale.words(n), n=count(scale.squares)))
+    if not results.confirmable:
+        return cells
+    held = n - line["n_false_outside"]
+    cells["rate"] = _rate(results, line)
+    cells["held"] = _share(held, n, "= ")
+    cells["found"] = _share(line["n_confirmed"], held, "× ") if defined(held) else UNDEFINED
+    cells["reach"] = _share(line["n_confirmed"], line["n_linked"], of=True)
+    cells["guess"] = _share(line["best_rank_correct_rate"] * n, n)
+    cells["single"] = _share(line["n_single_confirmed"], line["n_single"], of=True)
+    above = set(limits.loc[limits["outcome"].isin([BREAKS, EXCEEDS]), "limit"])
+    for name, names in LIMITED.items():
+        if above.intersection(names):
+            first, space, below = cells[name].partition(" [")
+            cells[name] = f"[▲ {first}]{{.above}}{space}{below}"
+    return cells
+
+
+def _rate(results: Results, line: pd.Series) -> str:
+    """Return the conditional rate with its interval; of few records their number alone."""
+    if 0 < line["n_suspected"] < FEW:
+        return TEXT("frequency", part=count(line["n_confirmed"]), n=count(line["n_suspected"]))
+    (rate,) = conditional_rates(line.to_frame().T, results.limit)
+    if rate == UNDEFINED:
+        return rate
+    interval = span(line["conditional_low"], line["conditional_high"])
+    return two(f"**{rate}{NO_BREAK}%**", "" if interval == UNDEFINED else interval)
 
 
 def _share(part: float, n: float, sign: str = "", *, of: bool = False) -> str:
@@ -142,77 +165,56 @@ def _share(part: float, n: float, sign: str = "", *, of: bool = False) -> str:
         return sign + TEXT("frequency", part=share_of(part / n, n), n=count(n))
     below = count(part) if part == round(part) else TEXT("about_n", n=fixed(part, int(part < FEW)))
     below = TEXT("frequency", part=below, n=count(n)) if of else below
-    return _two(sign + percent(part / n, 0 if part >= n / SQUARES else None), below)
-
-
-@block("rates.csv")
-def product(results: Results) -> str:
-    """Show the conditional rate as a product: the share of suspected records held, and of those the share found."""
-    lines, scale = _product_lines(results), squares_of(results.whole["n_puf"].iloc[0], [confirmed(results)])
-    cells: dict[str, list[str]] = {name: [] for name in TEXT.names("product.columns")}
-    for line, rate in zip(lines.to_dict("records"), conditional_rates(lines, results.limit), strict=True):
-        n, held = line["n_suspected"], line["held"]
-        outcome = outcome_of(set(outcomes_of(results, ATTACK, str(line.get("metric", "")))["outcome"]))
-        cells["suspected"].append(_two(count(n), TEXT("frequency", part=scale.words(n), n=count(scale.squares))))
-        cells["held"].append(_share(held, n))
-        cells["found"].append(_share(line["n_confirmed"], held, "× ") if defined(held) else UNDEFINED)
-        interval = span(line["conditional_low"], line["conditional_high"])
-        cells["rate"].append(_rate(line, rate, interval, outcome))
-        cells["reach"].append(_share(line["n_confirmed"], line["n_linked"], of=True))
-        cells["guess"].append(_share(line["expected_correct_rate"] * n, n))
-        cells["single"].append(_share(line["n_single_confirmed"], line["n_single"], of=True))
-    columns = [ReportColumn(TEXT(f"product.columns.{name}"), texts, width="1fr") for name, texts in cells.items()]
-    caption = TEXT("product.caption", level=declared(results.level), undefined=UNDEFINED)
-    if (exact := exact_of_table(results)) is not None:
-        caption += f" {FRONT('table.exact', names=exact_names(exact))}"
-    heading, text = _explained(results)
-    names = ReportColumn(TEXT("product.metric"), list(lines["name"]), "l", "1.3fr")
-    return paragraphs(f"# {heading} {{.brief}}", text, table(caption, names, *columns, kind="cards"))
-
-
-def _rate(line: dict[str, Any], rate: str, interval: str, outcome: str) -> str:
-    if 0 < line["n_suspected"] < FEW:
-        return f"= {TEXT('frequency', part=count(line['n_confirmed']), n=count(line['n_suspected']))}"
-    if rate == UNDEFINED:
-        return rate
-    text = f"= {rate} %"
-    below = "" if interval == UNDEFINED else interval
-    return _two(f"[▲ {text}]{{.above}}" if outcome == "above" else f"**{text}**", below)
-
-
-def _explained(results: Results) -> tuple[str, str]:
-    """Return the heading and the text of the table: why who finds most may be right less often than another."""
-    lines = results.whole.assign(held=lambda w: w["n_suspected"] - w["n_false_outside"])
-    lines = lines[(lines["n_suspected"] >= FEW) & (lines["n_confirmed"] > 0)]
-    text = TEXT("product.text")
-    if len(lines) < 2:
-        return TEXT("product.heading"), text if results.confirmable else f"{text} {unconfirmable(results)}"
-    most, best = str(lines["n_confirmed"].idxmax()), str(lines["conditional_rate"].idxmax())
-    if most == best:
-        return TEXT("product.heading"), f"{text} {TEXT('product.same', metric=title(most))}"
-    held, found = lines["held"] / lines["n_suspected"], lines["n_confirmed"] / lines["held"]
-    cause, shares = ("held", held) if held[best] / held[most] >= found[best] / found[most] else ("found", found)
-    fields = {"most": title(most), "best": title(best), "most_share": percent(shares[most], 0)}
-    why = TEXT(f"product.{cause}", **fields, best_share=percent(shares[best], 0))
-    return TEXT("product.heading_paradox", most=title(most), best=title(best)), f"{text} {why}"
+    return two(sign + percent(part / n, 0 if part >= n / SQUARES else None), below)
 
 
 @block()
-def unseen(results: Results) -> str:
-    """Say what the study cannot show."""
+def unseen(results: Results) -> str | None:
+    """Say what the study cannot show; of one file alone it is elsewhere in the brief."""
     if not results.has("rates.csv"):
-        return items([TEXT("unseen.knowledge"), TEXT("unseen.harm")])
+        return None if filerisk.is_alone(results) else unseen_without_attack()
     whole = results.whole[results.whole["n_suspected"] > 0]
-    texts = [f"{TEXT('unseen.intruders', level=declared(results.level))} {larger_file(results)}".strip()]
+    texts = []
+    if results.confirmable:
+        texts.append(f"{TEXT('unseen.intruders', level=declared(results.level))} {larger_file(results)}".strip())
     if results.confirmable and len(whole):
-        rates = whole["expected_correct_rate"]
+        rates = whole["best_rank_correct_rate"]
         low, high = percent(rates.min()), percent(rates.max())
         texts.append(TEXT("unseen.guess", n=1 if low == high else 2, low=low, high=high))
     texts += [TEXT("unseen.harm"), TEXT("unseen.links")]
     return items(texts)
 
 
-@block("rates.csv", "strata/manifest.csv", WITHOUT)
+def unseen_without_attack() -> str:
+    """Return what a study without an attack cannot show."""
+    return items([TEXT("unseen.knowledge"), TEXT("unseen.harm")])
+
+
+@block()
+def untested(results: Results) -> str:
+    """Say in so many words what the study did not test."""
+    study, attacked = results.study, results.has("rates.csv")
+    risk = study.get("file_risk") or {}
+    tested = {
+        "attack": attacked or results.has(matching.SUMMARY),
+        "protection": results.has(PROTECTION) or results.has(matching.SUMMARY),
+        "households": results.compares_units or bool(risk.get("units")),
+        "dates": '"type": "date"' in json.dumps(study),  # of a variable: inside a text the quotes are escaped
+    }
+    texts = [TEXT(f"untested.{name}") for name, is_tested in tested.items() if not is_tested]
+    if attacked and (n := untried(results)):
+        texts.append(TEXT("untested.untried", n=n))
+    others = {
+        "together": attacked and not results.has(together.RATES),
+        "learnt": not study.get("attribute_disclosure"),
+        "file": not risk,
+    }
+    if names := [TEXT(f"untested.others.{name}") for name, is_left in others.items() if is_left]:
+        texts.append(TEXT("untested.more", others=listed(names)))
+    return items(texts)
+
+
+@block("rates.csv", "strata/manifest.csv", ATTACKS)
 def at_risk(results: Results) -> str | None:
     """Say which people are found most: those with one candidate, of which stratum, and by which variable."""
     if not results.confirmable or not confirmed(results):
@@ -220,6 +222,18 @@ def at_risk(results: Results) -> str | None:
     best = str(results.whole["n_confirmed"].idxmax())
     texts = [_single_candidate(results), _strata_at_risk(results, best), _telling_variable(results, best)]
     return items([text for text in texts if text]) if any(texts) else None
+
+
+@block(matching.SUMMARY, matching.SCENARIOS, matching.POOLED, matching.CORRESPONDENCE)
+def at_risk_in_synthetic(results: Results) -> str | None:
+    """Say of whom an intruder finds most in synthetic files: what of them the intruder knows."""
+    lines = matching.by_worst(results)
+    right = lines["true_match_rate"] * lines["targets"]
+    if matching.invalid(results) or not right.max():
+        return None
+    at = right.idxmax()
+    known, targets = matching.known_variables(str(lines.at[at, "known"])), round(lines.at[at, "targets"])
+    return items([TEXT("at_risk.matching", known=known, n=round(right[at]), people=some(targets, "person"))])
 
 
 def _single_candidate(results: Results) -> str:
@@ -235,11 +249,18 @@ def _strata_at_risk(results: Results, metric: str) -> str:
     """Return the sentence on the strata with the largest and the smallest share found, of those with some records."""
     rates = results.table("rates.csv").query("metric == @metric")[["stratum", "n_confirmed"]]
     strata = results.strata.merge(rates, on="stratum").query("n_puf >= @FEW")
+    strata["label"] = [_stratum(results, line) for _, line in strata.iterrows()]
     shares = strata["n_confirmed"] / strata["n_puf"]
     if len(strata) < 2 or shares.max() == shares.min():
         return ""
     ends = {name: _of_stratum(strata.loc[at]) for name, at in (("high", shares.idxmax()), ("low", shares.idxmin()))}
     return TEXT("at_risk.stratum", strata=escape(results.strata_heading), metric=title(metric), **ends)
+
+
+def _stratum(results: Results, line: pd.Series) -> str:
+    """Return the labels of a stratum; a code without letters has the name of its variable before it."""
+    labels = [(name, results.label(name, str(line[name]))) for name in results.strata_names]
+    return " · ".join(label if re.search(r"[^\W\d_]", label) else f"{name} {label}" for name, label in labels)
 
 
 def _of_stratum(line: pd.Series) -> str:
@@ -250,9 +271,8 @@ def _of_stratum(line: pd.Series) -> str:
 
 def _telling_variable(results: Results, metric: str) -> str:
     """Return the sentence on the variable without which the metric finds least, if it finds less than with it."""
-    without = results.table(WITHOUT).query("metric == @metric").set_index("variable")["n_confirmed"].dropna()
-    found = int(results.whole.at[metric, "n_confirmed"])
-    if without.empty or without.min() >= found:
+    left, found = without(results, metric), int(results.whole.at[metric, "n_confirmed"])
+    if left.empty or left.min() >= found:
         return ""
-    fields = {"variable": escape(str(without.idxmin())), "metric": title(metric), "found": count(found)}
-    return TEXT("at_risk.variable", n=int(without.min()), **fields)
+    fields = {"variable": escape(str(left.idxmin())), "metric": title(metric), "found": count(found)}
+    return TEXT("at_risk.variable", n=int(left.min()), **fields)

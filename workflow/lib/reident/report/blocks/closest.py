@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from reident.matching.premise import VARIABLE
 from reident.report import style
 from reident.report.blocks.common import DASHED, verdict_on
 from reident.report.blocks.matching import MAX_FILES
@@ -32,7 +33,7 @@ from reident.verdict.warnings import CLOSEST as ABOUT
 TEXT = Sentences("closest")
 HEADING = Sentences("headings")
 CLOSEST, DISTANCES = "matching/closest.csv", "matching/distances.csv"
-NEARNESS = "matching/nearness.csv"
+NEARNESS, PREMISE = "matching/nearness.csv", "matching/premise.csv"
 OWN, HOLDOUT = "confidential", "holdout"
 
 ALL = 100
@@ -50,13 +51,20 @@ def shares_of(results: Results) -> pd.DataFrame:
     lines["outcome"] = "chance"
     lines.loc[lines["share"] < lines["low"], "outcome"] = "below"
     lines.loc[lines["high"] >= 1, "outcome"] = "too_few"  # even if all nearest records were confidential
-    lines.loc[lines["nearer"], "outcome"] = "memorised"
+    lines.loc[lines["nearer"], "outcome"] = "beyond"
+    if not is_comparable(results):
+        lines["outcome"] = "nothing"
     return lines[lines["file"].isin(results.table(CLOSEST)["file"].head(MAX_FILES))]
 
 
 def has_holdout(results: Results) -> bool:
     """Return whether the distances are compared with those to a holdout."""
     return bool((results.table(CLOSEST)["n_holdout"] > 0).all())
+
+
+def is_comparable(results: Results) -> bool:
+    """Return whether the confidential file and the holdout differ no more than random parts of one file would."""
+    return bool(results.table(CLOSEST)["comparable"].all())
 
 
 @block(CLOSEST, LIMITS, VERDICT)
@@ -74,11 +82,13 @@ def closest_overall(results: Results) -> str | None:
     )
 
 
-@block(CLOSEST, NEARNESS)
+@block(CLOSEST, PREMISE, NEARNESS)
 def closest_findings(results: Results) -> str:
-    """Say in the brief whether the synthesis has memorised people, of the file that shows it most."""
+    """Say in the brief whether memory is a reason for nearness and copies, of the file that shows them most."""
     if not has_holdout(results):
         return box("findings", items([TEXT("findings.no_holdout")]))
+    if not is_comparable(results):
+        return box("findings", items([TEXT("findings.differs", **_compared(results))]))
     lines = results.table(CLOSEST)
     files = lines.assign(excess=lines["share"] - lines["expected"])
     line = files.sort_values(["copied", "nearer", "excess"], ascending=False, kind="stable").iloc[0]
@@ -88,9 +98,22 @@ def closest_findings(results: Results) -> str:
     if n := int(line["n_alone_confidential"]):
         other = some(int(line["n_alone_holdout"]), "person")
         copied = "copied" if line["copied"] else "not_copied"
-        text = TEXT(f"findings.{copied}", people=some(n, "person"), other=other, file=file)
+        text = TEXT(
+            f"findings.{copied}", people=some(n, "person"), other=other, file=file, level=declared(results.level)
+        )
         texts.append(f"{text} {TEXT('findings.exact')}")
     return box("findings", items(texts))
+
+
+def _compared(results: Results) -> dict[str, str]:
+    """Return how probable it is that random parts differ as the files do, and, where they differ, in what."""
+    lines = results.table(PREMISE)
+    fields = {"probability": percent(lines["probability"].min()), "level": declared(results.level)}
+    if is_comparable(results):
+        return fields
+    names = lines.loc[lines["differs"] & (lines["comparison"] == VARIABLE), "variable"]
+    in_variables = TEXT("findings.in_variables", variables=listed(label_cells(names)))
+    return fields | {"difference": TEXT("findings.in_neighbours") if names.empty else in_variables}
 
 
 def _nearness(results: Results, shares: pd.DataFrame, file: str) -> str:
@@ -120,7 +143,7 @@ def _tail(share: int) -> str:
     return TEXT("figure.all") if share == ALL else declared(share / 100)
 
 
-@block(CLOSEST)
+@block(CLOSEST, PREMISE)
 def closest_premise(results: Results) -> str:
     """Introduce the distance, and the conclusions from the holdout, or explain why there are none without one."""
     line = results.table(CLOSEST).iloc[0]
@@ -129,7 +152,9 @@ def closest_premise(results: Results) -> str:
     if not has_holdout(results):
         return paragraphs(text, TEXT("premise.no_holdout"))
     fields = {"people": some(int(line["n_holdout"]), "person"), "expected": percent(line["expected"])}
-    return paragraphs(text, TEXT("premise.holdout", **fields))
+    outcome = "comparable" if is_comparable(results) else "not_comparable"
+    compared = TEXT(f"premise.{outcome}", **_compared(results))
+    return paragraphs(text, TEXT("premise.holdout", **fields), compared)
 
 
 @block(CLOSEST, NEARNESS, DISTANCES)
@@ -235,7 +260,7 @@ def _shares(results: Results) -> str:
         cells[f"tail_{tail}"] = [f"{share} ({without_unit(span(low, high))})" for share, low, high in ends]
     cells["expected"] = rates(lines["expected"])
     found = [set(own["outcome"]) for _, own in shares.groupby("file", sort=False)]
-    order = ("memorised", "below", "too_few")
+    order = ("nothing", "beyond", "below", "too_few")
     worst = [next((name for name in order if name in own), "chance") for own in found]
     cells["outcome"] = [TEXT(f"tables.outcomes.{name}") for name in worst]
     return _table(TEXT("tables.shares", level=declared(results.level), file=NEARNESS), lines, cells)
@@ -252,7 +277,9 @@ def _copies(results: Results, lines: pd.DataFrame, with_holdout: bool) -> str:
         names += ["n_identical_holdout", "n_alone_confidential", "n_alone_holdout"]
     cells = {name: count_cells(lines[name]) for name in names}
     if with_holdout:
-        outcomes = ["copied" if copied else "chance" for copied in lines["copied"]]
+        outcomes = ["beyond" if copied else "chance" for copied in lines["copied"]]
+        if not is_comparable(results):
+            outcomes = ["nothing"] * len(lines)
         cells["outcome"] = [TEXT(f"tables.outcomes.{name}") for name in outcomes]
         return _table(TEXT("tables.copies", level=declared(results.level)), lines, cells)
     return _table(TEXT("tables.copies_alone"), lines, cells)

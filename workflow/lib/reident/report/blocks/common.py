@@ -16,7 +16,8 @@ from reident.report.sentences import Sentences
 from reident.report.style import LIMIT, MUTED, RULE, Look, percent_axis
 from reident.report.wording import count, declared, defined, escape, label_cells, listed, number, percent, sentence
 from reident.sections.days import day_text
-from reident.verdict.limits import BREAKS, NONE, RESERVED, UNKNOWN, undecided
+from reident.verdict.limits import RESERVED, UNKNOWN, undecided
+from reident.verdict.outcomes import BREAKS, NONE, UNBREAKABLE
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
@@ -83,11 +84,13 @@ def verdict_on(
     limits, kind = results.limits(about), results.verdict(about)
     if limits.empty:
         return None
+    unbreakable = limits["outcome"] == UNBREAKABLE
+    never = FRONT("never", limits=listed(list(describe(limits[unbreakable])))) if unbreakable.any() else ""
     if kind == UNKNOWN:
-        return box("reason unknown", say("none"), say(nothing))
+        return box("reason unknown", say("none"), never if unbreakable.all() else say(nothing))
     broken = limits["outcome"] == BREAKS
     open_ = (limits["outcome"] == NONE) | undecided(limits)
-    met = ~(broken | open_)
+    met = ~(broken | open_ | unbreakable)
     texts = [
         say(key, limits=listed(list(describe(limits[lines]))))
         for key, lines in (("broken", broken), ("met", met))
@@ -97,7 +100,7 @@ def verdict_on(
         texts.append(FRONT("undecided", limits=listed(list(describe(limits[open_])))))
     if kind == RESERVED:
         texts.append(reserved(results, about))
-    return box(f"reason {kind}", say(kind), " ".join(filter(None, texts)))
+    return box(f"reason {kind}", say(kind), " ".join(filter(None, [*texts, never])))
 
 
 def file_in_words(file: str) -> str:

@@ -7,14 +7,25 @@ from collections.abc import Callable, Iterable
 from datetime import date as Date
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from reident.filerisk.estimates import INDIVIDUAL
 from reident.filerisk.settings import POPULATION
 from reident.linkage.settings import SIDES, WHOLE
-from reident.report.blocks.filerisk import CELLS, SUMMARY, VARIABLES, by_contribution, is_wildcard, quantity
+from reident.report.blocks.filerisk import (
+    CELLS,
+    CONVENTIONS,
+    SUMMARY,
+    VARIABLES,
+    alone_by_values,
+    by_contribution,
+    is_wildcard,
+    n_complete,
+    quantity,
+)
 from reident.report.blocks.filerisk_scenarios import DIVERSITY
-from reident.report.blocks.filerisk_thresholds import RISKS
+from reident.report.blocks.filerisk_thresholds import RISKS, judged_value
 from reident.report.blocks.front import confirmed
 from reident.report.blocks.matching import MEAN
 from reident.report.blocks.protection import PROTECTION, whole_of
@@ -26,6 +37,7 @@ from reident.report.terms import some, title
 from reident.report.wording import day, declared, defined, escape, label_cells, listed, number, percent, whole
 
 TEXT = Sentences("checklist")
+RISK = Sentences("filerisk")
 MAX_RISKY = 3
 """Variables that are named as those which contribute most to uniqueness."""
 
@@ -130,10 +142,12 @@ def _protection(results: Results) -> Fields:
 
 
 def _uniques(results: Results) -> Fields:
-    unique, total = round(quantity(results, "U")), round(quantity(results, "records"))
+    unique, records = round(quantity(results, "U")), round(quantity(results, "records"))
+    total = records if is_wildcard(results) else n_complete(results)
     return {
         "unique": unique,
         "records": some(total, "record"),
+        "which": "" if total == records else f" {RISK('findings.which')}",
         "share": percent(unique / total if total else math.nan),
         "variables": some(round(quantity(results, "key_variables")), "key_variable"),
     }
@@ -143,7 +157,8 @@ def _k_anonymity(results: Results) -> Fields:
     sizes = results.table(CELLS)["cell_size"]
     if sizes.empty or is_wildcard(results):
         return None
-    return {"n": int(sizes.min()), "below": round(quantity(results, "violations_3_anonymity"))}
+    smallest = np.fmin(float(sizes.min()), judged_value(results, "k_map_at_least", "", "sample"))
+    return {"n": int(smallest), "below": alone_by_values(results, 3)}
 
 
 def _risks(results: Results) -> str | None:
@@ -153,7 +168,10 @@ def _risks(results: Results) -> str | None:
         return None
     basis = str(lines.index[-1])
     line = lines.loc[basis]
-    fields = {name: percent(line[name]) for name in ("largest", "mean")}
+    judged = {"largest": "largest_risk_at_most", "mean": "average_risk_at_most"}
+    fields = {
+        name: percent(np.fmax(line[name], judged_value(results, limit, "", basis))) for name, limit in judged.items()
+    }
     if basis == POPULATION and defined(line["smallest"]):
         fields |= {"k": str(int(line["smallest"])), "presence": percent(line["largest_presence"])}
     return TEXT(f"exhibits.risks.{basis if len(fields) > 2 else INDIVIDUAL}", **fields)
@@ -242,7 +260,7 @@ EXHIBITS = {
         ("clusters", _clusters, "clusters.csv"),
         ("protection", _protection, PROTECTION),
         ("uniques", _uniques, SUMMARY),
-        ("k_anonymity", _k_anonymity, SUMMARY, CELLS),
+        ("k_anonymity", _k_anonymity, SUMMARY, CELLS, CONVENTIONS),
         ("risks", _risks, RISKS),
         ("diversity", _diversity, DIVERSITY),
         ("attributes", _attributes, "attribution/summary.csv"),

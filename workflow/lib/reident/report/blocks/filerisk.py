@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
-from reident.filerisk.settings import UNITS
+from reident.filerisk.settings import BELOW, UNITS
 from reident.intake.keys import MISSING_LABEL
 from reident.intake.severity import INVALIDATES
 from reident.language import messages
 from reident.linkage.bins import bin_ends
-from reident.report.blocks.common import size_class, verdict_on
-from reident.report.blocks.filerisk_thresholds import is_of_units, limit_of_units, limit_text
+from reident.report.blocks.common import reserved, size_class, verdict_on
+from reident.report.blocks.filerisk_thresholds import is_unsure_by_values, judged_value, limit_of_units, limit_text
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import LIMITS, VERDICT, Results
@@ -31,7 +32,8 @@ from reident.report.wording import (
     percent,
     span,
 )
-from reident.verdict.limits import NONE, UNSURE, undecided
+from reident.verdict.limits import BREAKS, NONE, RESERVED, UNBREAKABLE, UNKNOWN, UNSURE, undecided
+from reident.verdict.onefile import is_of_units
 from reident.verdict.warnings import FILE
 
 TEXT = Sentences("filerisk")
@@ -96,17 +98,63 @@ def file_name(results: Results) -> str:
     return TEXT(f"file.{side}", number=at) if at else TEXT(f"file.{side}")
 
 
+def is_alone(results: Results) -> bool:
+    """Return whether the study is about the risk of one file alone, to which its brief is then given."""
+    return results.has(SUMMARY) and not (results.study["metrics"] or results.study["matching"])
+
+
+def n_complete(results: Results) -> int:
+    """Return the records that have a value of every key variable, or where missing is a category, all records."""
+    if results.model.risk.missing == "category":
+        return round(quantity(results, "records"))
+    return round(quantity(results, "records") - quantity(results, "records_missing_a_value"))
+
+
+def alone_by_values(results: Results, k: int = 2) -> int:
+    """Return the records that fewer than k records match, whatever a missing value means: the most of conventions."""
+    lines = results.table(CONVENTIONS).set_index("convention")[f"below_{k}"]
+    return int(lines[["wildcard", results.model.risk.missing]].max())
+
+
+def coverage(results: Results) -> str:
+    """Say how many of the records have all key values, and for how many people the file stands."""
+    records, complete = round(quantity(results, "records")), n_complete(results)
+    people, origin = records / quantity(results, "f"), "weights" if results.model.risk.weight else "fraction"
+    texts = [] if complete == records else [TEXT("coverage.complete", n=complete, others=records - complete)]
+    if round(people) != records:
+        texts.append(TEXT(f"coverage.{origin}", people=some(round(people), "person")))
+    return " ".join(texts)
+
+
 @block(SUMMARY, CELLS, LIMITS, VERDICT)
 def risk_overall(results: Results) -> str | None:
-    """Give the verdict on the file on its own, where the study sets a limit for it."""
-    reason, fields = _reason(results, results.limits(FILE))
+    """Give the verdict on the file on its own, where the study sets a limit for it; a table has the limits."""
+    limits, kind = results.limits(FILE), results.verdict(FILE)
+    reason, fields = _reason(results, limits)
+    if is_alone(results) and len(limits) and kind != UNKNOWN:
+        return box(f"reason {kind}", TEXT(f"verdict.{kind}"), " ".join(_counted(results, limits, kind)))
     return verdict_on(
         results,
         FILE,
         lambda key, **texts: TEXT(f"verdict.{key}", **(fields if key == reason else texts)),
         reason,
-        lambda limits: (_limit(results, row) for row in limits.itertuples()),
+        lambda chosen: (_limit(results, row) for row in chosen.itertuples()),
     )
+
+
+def _counted(results: Results, limits: pd.DataFrame, kind: str) -> Iterator[str]:
+    """Yield how many limits are broken, met and not decided; a table beside has the limits."""
+    open_, total = (limits["outcome"] == NONE) | undecided(limits), len(limits)
+    broken, idle = limits["outcome"] == BREAKS, limits["outcome"] == UNBREAKABLE
+    counts = {"broken": broken, "met": ~(open_ | broken | idle), "undecided": open_, "unbreakable": idle}
+    for name, lines in counts.items():
+        if lines.any():
+            yield (
+                TEXT(f"verdict.n_{name}", n=int(lines.sum()), total=total) if total > 1 else TEXT(f"verdict.one_{name}")
+            )
+    if kind == RESERVED:
+        by_values = sum(map(is_unsure_by_values, limits.itertuples()))
+        yield from filter(None, [TEXT("verdict.n_values", n=by_values) if by_values else "", reserved(results, FILE)])
 
 
 def _reason(results: Results, lines: pd.DataFrame) -> tuple[str, dict[str, str]]:
@@ -117,7 +165,7 @@ def _reason(results: Results, lines: pd.DataFrame) -> tuple[str, dict[str, str]]
     unsure, by_dis = undecided(lines), (lines["limit"] == "dis_at_most") & (lines["metric"] != UNITS)
     if (unsure & by_dis).any():
         return "unsure", {"interval": interval(results)}
-    if not quantity(results, "records_in_cells"):
+    if not quantity(results, "records_in_cells") and lines["value"].isna().all():
         return "no_cell", {}
     if by_dis.all() and lines["value"].isna().all():
         return "no_dis", {}
@@ -138,19 +186,37 @@ def _limit(results: Results, row: Any) -> str:
     if row.limit != "k_anonymity_at_least":
         return limit_text(results, row)
     cells, allowed = results.table(CELLS), results.decision.get("records_below_k_at_most") or 0
-    below = cells.loc[cells["cell_size"] < row.bound, "n_records"].sum() / cells["n_records"].sum()
+    below = cells.loc[cells["cell_size"] < row.bound, "n_records"].sum() / max(cells["n_records"].sum(), 1)
+    below = max(below, judged_value(results, BELOW, ""))
     fields = {"k": round(row.bound), "smallest": some(round(row.value), "record"), "share": percent(below)}
     if allowed:
         return TEXT("verdict.limit.share_below_k", **fields, limit=declared(allowed))
     return TEXT("verdict.limit.k", **fields)
 
 
+def unique_records(results: Results) -> str:
+    """Return the sentences on the records that are unique, and on those that are by what is left of their values."""
+    unique, complete, total = round(quantity(results, "U")), n_complete(results), round(quantity(results, "records"))
+    if is_wildcard(results):
+        complete = total
+    fields = {
+        "records": some(complete, "record"),
+        "which": "" if complete == total else f" {TEXT('findings.which')}",
+        "file": file_name(results),
+        "share": percent(unique / complete if complete else float("nan")),
+        "variables": some(round(quantity(results, "key_variables")), "key_variable"),
+    }
+    texts = [TEXT("findings.unique", n=unique, **fields)] if complete else []
+    if quantity(results, "records_missing_a_value"):
+        n = int(results.table(CONVENTIONS).set_index("convention").at["wildcard", "below_2"])
+        texts.append(TEXT("findings.left", n=n, records=some(total, "record")))
+    return " ".join(texts)
+
+
 @block(SUMMARY, DEFINITIONS)
-def risk_findings(results: Results) -> str:
-    """Report the uniques, the worth of a unique match and the risk per record; briefly beside an attack."""
-    unique, n_records, file = round(quantity(results, "U")), quantity(results, "records"), file_name(results)
-    variables = some(round(quantity(results, "key_variables")), "key_variable")
-    records, share = some(round(n_records), "record"), percent(unique / n_records)
+def risk_findings(results: Results) -> str | None:
+    """Report the uniques and the worth of a unique match; briefly beside an attack."""
+    unique, file = round(quantity(results, "U")), file_name(results)
     sampled, no_pair = quantity(results, "f_cells") < 1, ""
     estimate = TEXT("findings.estimate")
     if sampled:
@@ -158,33 +224,19 @@ def risk_findings(results: Results) -> str:
     reliability = {"dis": percent(quantity(results, "dis")), "estimate": estimate}
     if sampled and not quantity(results, "P_complete"):
         no_pair, reliability = "_no_pair", {"interval": interval(results)}
-    first = TEXT("findings.unique", n=unique, records=records, file=file, share=share, variables=variables)
     if not unique:
-        return box("findings", items([first]))
-    if results.study["metrics"] or results.study["matching"]:
-        fields = {"file": file, "records": records, "share": share, **reliability}
+        return None if is_alone(results) else box("findings", items([unique_records(results)]))
+    if not is_alone(results):
+        total, complete = round(quantity(results, "records")), n_complete(results)
+        fields = {"file": file, "records": some(complete, "record"), "share": percent(unique / complete), **reliability}
+        fields |= {"which": "" if complete == total else f" {TEXT('findings.which')}"}
         brief = TEXT(f"findings.beside_attack{no_pair}", unique=unique, **fields)
         differs = "beside_metrics" if results.study["metrics"] else "beside_matching"
         return box("findings", items([f"{brief} {TEXT(f'findings.{differs}')}"]))
-    special = TEXT("findings.special", n=round(quantity(results, "n_special")))
     match = TEXT(f"findings.match{no_pair}", **reliability)
     if results.model.risk.population is not None and quantity(results, "uniques_in_population"):
         match += f" {TEXT('findings.true_match', truth=percent(quantity(results, 'true_match_probability')))}"
-    scores = None if no_pair else _scores(results)  # without a pair every score is 1
-    return box("findings", items([f"{first} {special}", match, _per_record(results, scores)]))
-
-
-def _scores(results: Results) -> str:
-    selected = results.model.risk.dis_suda
-    line = results.table(DEFINITIONS).set_index("definition").loc[selected]
-    mean, highest = percent(line["mean"]), percent(line["largest"])
-    return TEXT("findings.record", mean=mean, highest=highest, definition=name_of(selected))
-
-
-def _per_record(results: Results, scores: str | None) -> str:
-    variables = listed(label_cells(by_contribution(results)["variable"].head(2)))
-    contribute = by_excluded(results, TEXT("findings.contribute", variables=variables))
-    return " ".join(filter(None, [scores, _true_risk(results), contribute]))
+    return box("findings", items(filter(None, [match, _true_risk(results)])))
 
 
 def _true_risk(results: Results) -> str | None:
@@ -284,7 +336,7 @@ def risk_levels(results: Results) -> str | None:
     if len(first) < len(lines):
         caption = TEXT("levels.caption_first", shown=MAX_LEVELS, file=LEVELS)
     first = first.assign(share=first["n_records"] / quantity(results, "records"))
-    levels = [escape(_level(results, row.variable, row.level)) for row in first.itertuples()]
+    levels = [escape(level_label(results, row.variable, row.level)) for row in first.itertuples()]
     return table(
         by_excluded(results, caption),
         ReportColumn(HEADING("variable"), label_cells(first["variable"]), "l", "1fr"),
@@ -306,7 +358,7 @@ def numeric_variables(results: Results) -> set[str]:
     return names
 
 
-def _level(results: Results, variable: str, level: str) -> str:
+def level_label(results: Results, variable: str, level: str) -> str:
     """Return the label that the report shows for a level of a key variable: its label, or the name of its bin."""
     label = results.label(variable, level)
     binned = level == MISSING_LABEL or variable in numeric_variables(results)

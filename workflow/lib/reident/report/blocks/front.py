@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+from datetime import date as Date
+
 import pandas as pd
 
 from reident.linkage.settings import ANY, WHOLE
-from reident.report.blocks.common import FEW, portion, reserved, share_of
-from reident.report.blocks.exact import EXACT_TABLE, exact_line, exact_names, is_exact
+from reident.report.blocks.common import FEW, reserved, share_of
 from reident.report.blocks.larger import GUESSED, LARGER, curve, extrapolated, multiple
 from reident.report.layout import Block, ReportColumn, block, box
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.terms import some, title
-from reident.report.wording import apart, count, declared, defined, listed, percent, rates, span, without_unit, word
-from reident.verdict.limits import ABOVE, BREAKS, NONE, NOTHING, OPEN, PASSES, RESERVED, UNKNOWN, UNSURE
-from reident.verdict.stronger import EXACT
+from reident.report.wording import (
+    apart,
+    count,
+    day,
+    declared,
+    defined,
+    escape,
+    listed,
+    percent,
+    rates,
+    span,
+    without_unit,
+    word,
+)
+from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN
+from reident.verdict.outcomes import BREAKS, EXCEEDS, NONE, NOTHING, PASSES, UNBREAKABLE, UNSURE
 from reident.verdict.warnings import ATTACK
 
 TEXT = Sentences("front")
 HEADING = Sentences("headings")
-_KINDS = {BREAKS: "above", NONE: "unknown", UNSURE: "unsure", PASSES: "within", NOTHING: "nothing"}
+_KINDS = {
+    BREAKS: "above", EXCEEDS: "exceeds", NONE: "unknown", UNSURE: "unsure", PASSES: "within", NOTHING: "nothing",
+    UNBREAKABLE: "unbreakable",
+}  # fmt: skip
 """The verdict on a metric by the outcome of a limit, the one that decides first."""
 
 
@@ -34,9 +51,21 @@ def verdict(*reasons: Block) -> Block:
     def make(results: Results) -> str:
         texts = [str(text) for reason in reasons if (text := reason(results))]
         lead = f"**{verdict_in_words(results)}**"
-        return box(f"verdict {results.verdict(WHOLE)}", lead, *(texts or [TEXT("no_limit")]))
+        texts = [*texts, _whose(results)] if results.decision else texts or [TEXT("no_limit")]
+        return box(f"verdict {results.verdict(WHOLE)}", lead, *texts)
 
     return Block((VERDICT,), make)
+
+
+def _whose(results: Results) -> str:
+    """Return who set the limits, and when, as far as the study states it."""
+    by, on = results.decision.get("set_by"), results.decision.get("set_on")
+    name, date = escape(by, len(by)) if by else "", day(Date.fromisoformat(on)) if on else ""
+    if name and date:
+        return TEXT("whose.both", by=name, on=date)
+    if name:
+        return TEXT("whose.board", by=name)
+    return TEXT("whose.day", on=date) if date else TEXT("whose.unstated")
 
 
 def verdict_in_words(results: Results) -> str:
@@ -49,8 +78,8 @@ def verdict_in_words(results: Results) -> str:
 def overall(results: Results) -> str:
     """Return the verdict on the attack, set apart."""
     every, kind = results.limits(ATTACK), results.verdict(ATTACK)
-    limits, by_exact = every[~is_exact(every) & (every["metric"] != ANY)], every[is_exact(every)]
-    if not results.confirmable:
+    limits = every[every["metric"] != ANY]
+    if not results.confirmable and not results.true_links[1]:
         advice = TEXT("not_evidence.strata" if results.true_links[0] else "not_evidence.files")
         return _reason(results, UNKNOWN, f"{unconfirmable(results)} {advice}")
     if kind == OPEN:
@@ -58,16 +87,19 @@ def overall(results: Results) -> str:
     outcomes = limits.groupby("metric")["outcome"].agg(set)
     silent = [title(metric) for metric in results.metrics if outcomes.get(metric) == {NONE}]
     no_metric = TEXT("no_metric", n=len(silent), metrics=listed(silent)) if silent else ""
+    if kind == UNKNOWN and set(every["outcome"]) == {UNBREAKABLE}:
+        return _reason(results, UNKNOWN, _unbreakable(results, every))
     if kind == UNKNOWN:
         is_silent = len(silent) == limits["metric"].nunique() > 0 and (results.whole["tolerance"] < 0).all()
         return _reason(results, UNKNOWN, no_metric if is_silent else TEXT("invalid"))
-    exact = [*_by_any_metric(every[every["metric"] == ANY]), *_by_exact_values(results, by_exact)]
+    others = [*_by_any_metric(every[every["metric"] == ANY]), _unbreakable(results, every)]
+    limits = limits[limits["outcome"] != UNBREAKABLE]
     if kind == ABOVE:
-        texts = [*exact, *_within(results, limits)]
+        texts = [*others, *_within(results, limits)]
         if BREAKS in set(limits["outcome"]):
-            texts = [*_above(results, limits), *exact]
+            texts = [*_above(results, limits), *others]
         return _reason(results, ABOVE, " ".join(filter(None, [*texts, no_metric])))
-    text = " ".join(filter(None, [*_within(results, limits), *exact, no_metric]))
+    text = " ".join(filter(None, [*_within(results, limits), *others, *_by_others(results), no_metric]))
     if kind == RESERVED:
         text = f"{text} {reserved(results, ATTACK)}"
     return _reason(results, kind, text)
@@ -164,32 +196,17 @@ def _by_any_metric(limits: pd.DataFrame) -> list[str]:
     return [TEXT(f"by_any.{_KINDS[row.outcome]}", n=int(row.value), limit=count(row.bound)) for row in lines]
 
 
-def _by_exact_values(results: Results, limits: pd.DataFrame) -> list[str]:
-    """Return the sentences on the join on exact values: of each limit that it breaks, or that it is within them."""
-    broken = limits[limits["outcome"] == BREAKS]
-    if broken.empty:
-        is_unsure = UNSURE in set(limits["outcome"])
-        if not (is_unsure or PASSES in set(limits["outcome"])) or exact_of_table(results) is None:
-            return []
-        unsure = [TEXT("unsure", n=1, metrics=title(EXACT))] if is_unsure else []
-        return [TEXT("exact.within", n=limits["limit"].nunique()), *unsure]
-    beyond: dict[tuple[str, int, int], list[str]] = {}  # the limits that the same claims are above
-    for row in broken.itertuples():
-        line = exact_line(results, row.limit, row.bound)
-        claims = exact_names(line), int(line["n_confirmed"]), int(line["n_suspected"])
-        text = TEXT("exact.limit", limit=bound_of(row.limit, row.bound), what=what(results, row.limit))
-        beyond.setdefault(claims, []).append(text)
-    return [
-        TEXT(
-            "exact.above",
-            names=names,
-            people=_of_puf(results, people),
-            claims=claims,
-            share=percent(people / claims),
-            limits=listed(limits),
-        )
-        for (names, people, claims), limits in beyond.items()
-    ]
+def _by_others(results: Results) -> list[str]:
+    """Return the sentence on attacks at hand that the study does not limit, and that are above a limit."""
+    limits = results.table(LIMITS)
+    n = limits.loc[limits["outcome"] == EXCEEDS, "metric"].nunique()
+    return [TEXT("others", n=n)] if n else []
+
+
+def _unbreakable(results: Results, limits: pd.DataFrame) -> str:
+    """Return the sentence on the limits that no result can break; empty without one."""
+    names = dict.fromkeys(limits.loc[limits["outcome"] == UNBREAKABLE, "limit"])
+    return TEXT("unbreakable", whats=listed([what(results, limit) for limit in names])) if names else ""
 
 
 def _within(results: Results, limits: pd.DataFrame) -> list[str]:
@@ -215,17 +232,14 @@ def _within(results: Results, limits: pd.DataFrame) -> list[str]:
 
 def unconfirmable(results: Results) -> str:
     """Return the sentence that says why nothing can be confirmed."""
-    links, _ = results.true_links
+    links, inside = results.true_links
+    if inside:
+        return TEXT("unconfirmable.invalid")
     return TEXT("unconfirmable.outside", n=links) if links else TEXT("unconfirmable.no_link")
 
 
 def _puf(results: Results) -> str:
     return some(round(results.whole["n_puf"].iloc[0]), "puf_record")
-
-
-def _of_puf(results: Results, n: int) -> str:
-    n_puf = results.whole["n_puf"].iloc[0]
-    return portion(count(n), n / n_puf, n_puf, _puf(results))
 
 
 TENFOLD = 10
@@ -282,13 +296,3 @@ def conditional_rates(lines: pd.DataFrame, limit: float | None) -> list[str]:
         without_unit(apart(rate, limit)[0]) if defined(rate) and percent(rate, 1) == percent(limit, 1) else text
         for rate, text in zip(lines["conditional_rate"], rates(lines["conditional_rate"]), strict=True)
     ]
-
-
-def exact_of_table(results: Results) -> pd.Series | None:
-    """Return the join on exact values by which the first limit is judged, as a line of rates; None without a claim."""
-    if not results.has(EXACT_TABLE, LIMITS):
-        return None
-    limits = results.limits(ATTACK)
-    first = limits[is_exact(limits)].head(1)
-    line = exact_line(results, *(first[["limit", "bound"]].iloc[0] if len(first) else ("", 0.0)))
-    return line if line["n_suspected"] else None

@@ -32,6 +32,7 @@ from reident.report.wording import (
 )
 from reident.sections.matching import KNOWN
 from reident.verdict.limits import OPEN, RESERVED, UNKNOWN, worst
+from reident.verdict.outcomes import UNBREAKABLE
 from reident.verdict.warnings import MATCHING as ABOUT
 
 TEXT = Sentences("matching")
@@ -168,7 +169,11 @@ def matching_overall(results: Results) -> str:
             "" if results.verdict(WHOLE) == OPEN else box("reason open", TEXT("verdict.open"), TEXT("verdict.no_limit"))
         )
     if results.verdict(ABOUT) == UNKNOWN:
-        return box("reason unknown", TEXT("verdict.open"), FRONT("invalid"))
+        never = results.limits(ABOUT)["outcome"].eq(UNBREAKABLE).all()
+        limits_ = listed([outcome.limit for outcome in every])
+        return box(
+            "reason unknown", TEXT("verdict.open"), FRONT("never", limits=limits_) if never else FRONT("invalid")
+        )
     n_intruders = len(by_intruder(results, MEAN, listed_only=True))
     met = [outcome.limit for outcome in every if not outcome.intruders]
     broken = [_with_intruders(outcome, n_intruders) for outcome in every if outcome.intruders]

@@ -19,6 +19,7 @@ from reident.report.sentences import Sentences
 from reident.report.style import Figure, Look, Sheet
 from reident.report.terms import metric_cells, some, title
 from reident.report.wording import count, count_cells, defined, inside, listed, percent, rates
+from reident.sections.linkage import MAX_CANDIDATES
 
 TEXT = Sentences("patterns")
 HEADING = Sentences("headings")
@@ -144,7 +145,7 @@ def ranks_figure(results: Results) -> Figure | None:
             axes.set_visible(False)
         sheet.key()
 
-    caption = TEXT("ranks.figure.caption", keep=results.study["rank_filter"]["keep"])
+    caption = TEXT("ranks.figure.caption", keep=max(results.study["rank_filter"]["keep"], MAX_CANDIDATES))
     if len(results.ranked) < len(results.metrics):
         caption += f" {TEXT('ranks.figure.order')}"
     if uniform:

@@ -9,28 +9,29 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from reident.linkage.settings import AGREEMENT, ANY, WHOLE
+from reident.challenge.settings import DECLARED, STANDARD
+from reident.linkage.settings import AGREEMENT, ANY
 from reident.linkage.surest import NUMBERS
-from reident.report.blocks import filerisk, matching, together
-from reident.report.blocks.common import FEW
-from reident.report.blocks.front import confirmed, outcome_of, overlap_of
-from reident.report.blocks.surest import AGREEMENTS
+from reident.report.blocks import filerisk, matching
+from reident.report.blocks.attacks import ATTACKS, at_hand, limits_on, of_any, strongest
+from reident.report.blocks.front import outcome_of
+from reident.report.blocks.surest import AT
 from reident.report.blocks.surest import SUMMARY as SUREST
 from reident.report.blocks.surest import summary as surest_lines
 from reident.report.layout import block, box, paragraphs
 from reident.report.results import LIMITS, Results
 from reident.report.sentences import Sentences
-from reident.report.terms import title
-from reident.report.wording import count, declared, defined, fixed, number, sentence, word
-from reident.verdict.limits import BREAKS
-from reident.verdict.warnings import ATTACK, MATCHING, TOGETHER
+from reident.report.terms import some, title
+from reident.report.wording import count, declared, defined, fixed, number
+from reident.verdict.outcomes import BREAKS, EXCEEDS
+from reident.verdict.warnings import MATCHING
 
 TEXT = Sentences("brief")
 SQUARES, MANY_SQUARES = 100, 1000
 """How many squares stand for all records; many where fewer than 1 of 100 records are found."""
 
-MAX_TALL = 9
-"""Strips up to which a strip has four rows of squares; more strips have two."""
+MAX_STRIPS = 4
+"""Strips of a page, of synthetic files those of the intruders who find most."""
 
 
 class Squares(NamedTuple):
@@ -62,8 +63,8 @@ class Strip(NamedTuple):
     """A line of the figure: its name, a note on it, records by class, and what is said beside its squares.
 
     The classes, from the left, are `single` (found with a single candidate), `found` and `suspected`, each with those
-    before it; `held` alone is a class of its own. `room` is how many records a limit allows to be found, `share` the
-    share of the suspected records, where the limit is on these.
+    before it; `held` alone is a class of its own. `kind` names the words of its legend, and `room` is how many records
+    a limit allows to be found.
     """
 
     name: str
@@ -71,21 +72,35 @@ class Strip(NamedTuple):
     classes: dict[str, float]
     lead: str
     beside: str = ""
+    kind: str = "attack"
     room: float | None = None
-    share: float | None = None
     is_above: bool = False
 
 
-def _drawn(strip: Strip, scale: Squares, rows: int) -> str:
-    """Return a strip as Markdown; the style sheets draw the squares."""
+def _drawn(strip: Strip, scale: Squares) -> str:
+    """Return a strip with its legend as Markdown; the style sheets draw the squares."""
     ends = {name: round(scale.of(records)) for name, records in strip.classes.items()}
-    if strip.room is not None:
-        ends["room"] = min(math.floor(scale.of(strip.room) + 0.5), scale.squares)
-    marks = " ".join(f'{name}="{n}"' for name, n in {"total": scale.squares, "rows": rows, **ends}.items())
-    lead = f"[▲ {strip.lead}]{{.above}}" if strip.is_above else f"**{strip.lead}**"
+    room = {} if strip.room is None else {"room": min(math.floor(scale.of(strip.room) + 0.5), scale.squares)}
+    rows = 10 if scale.squares > SQUARES else 4
+    marks = " ".join(f'{name}="{n}"' for name, n in {"total": scale.squares, "rows": rows, **ends, **room}.items())
     above = " .broken" if strip.is_above else ""
-    texts = [f"**{strip.name}** [{strip.about}]{{.below}}", f"[]{{.squares{above} {marks}}}"]
-    return box("strip", *texts, f"{lead} [{strip.beside}]{{.below}}" if strip.beside else lead)
+    legend, before = [], (0, 0.0)
+    for name, end in {**strip.classes, "none": scale.records}.items():
+        n = ends.get(name, scale.squares) - before[0]
+        if end > before[1]:
+            words = count(n) if n else TEXT("number.fewer")
+            legend.append(f"[[]{{.key-{name}{above}}} {TEXT(f'legend.{strip.kind}.{name}', n=words)}]{{.part}}")
+        before = ends.get(name, scale.squares), end
+    if room:
+        legend.append(f"[[]{{.key-room}} {TEXT('legend.room')}]{{.part}}")
+    lead = f"[▲ {strip.lead}]{{.above}}" if strip.is_above else f"**{strip.lead}**"
+    texts = [two(f"**{strip.name}**", strip.about), f"[]{{.squares{above} {marks}}} {' '.join(legend)}"]
+    return box("strip", *texts, two(lead, strip.beside))
+
+
+def two(text: str, below: str) -> str:
+    """Return a text with another one below it, if there is one."""
+    return f"{text} [{below}]{{.below}}" if below else text
 
 
 def linked(results: Results) -> int:
@@ -94,21 +109,6 @@ def linked(results: Results) -> int:
     if reached.empty:
         return round(results.whole["n_findable"].iloc[0])
     return round(reached["n_confirmed"].iloc[0] / reached["reach"].iloc[0])
-
-
-def agreeing(results: Results) -> tuple[pd.Series, str] | None:
-    """Return the rates where the most metrics suspect the same pair, of some records, and their number in words."""
-    if not results.has(AGREEMENTS):
-        return None
-    lines = results.table(AGREEMENTS)
-    lines = lines[lines["stratum"] == WHOLE]
-    if lines.empty:
-        return None
-    m = len(lines)
-    some_records = lines[(lines["n_suspected"] >= FEW) & (lines["metrics"] > 1)]
-    line = (lines if some_records.empty else some_records).iloc[-1]
-    k = int(line["metrics"])
-    return line, TEXT("agree.all", n=m, number=word(m)) if k == m else TEXT("agree.least", k=word(k), m=word(m))
 
 
 def surest(results: Results) -> tuple[int, float, str] | None:
@@ -129,26 +129,20 @@ ROOMS = {
     "reach_at_most": lambda line, bound: bound * line["n_linked"],
     "confirmed_at_most": lambda _, bound: bound,
     "confirmed_by_any_at_most": lambda _, bound: bound,
-    "together_confirmed_rate_at_most": lambda line, bound: bound * line["n_puf"],
     "true_match_rate_at_most": lambda line, bound: bound * line["targets"],
 }
 """By limit, how many records it allows to be found; other limits are not on records that are found."""
 
 
-def outcomes_of(results: Results, about: str, metric: str) -> pd.DataFrame:
-    """Return the limits of a metric with their outcomes; none where nothing can be confirmed."""
-    limits = results.limits(about) if results.has(LIMITS) else pd.DataFrame(columns=["metric", "outcome"])
-    return limits[(limits["metric"] == metric) & results.confirmable]
-
-
-def _room(results: Results, limits: pd.DataFrame, line: dict[str, Any]) -> tuple[float | None, float | None]:
-    """Return how many records the limits of a metric allow to be found, and as what share of those suspected."""
+def _room(results: Results, limits: pd.DataFrame, line: dict[str, Any]) -> tuple[float | None, str]:
+    """Return how many records the limits of an attack allow to be found, and as what share of which, in words."""
     by_end = results.decision.get("by") == "upper"  # which is not a number of records found
     kinds = [row for row in limits.itertuples() if row.limit in ROOMS and not (by_end and "conditional" in row.limit)]
     if not kinds or not line["n_suspected"]:
-        return None, None
+        return None, ""
     least = min(kinds, key=lambda row: ROOMS[row.limit](line, row.bound))
-    share = least.bound if least.limit == "conditional_rate_at_most" else None
+    is_share = least.limit.endswith("rate_at_most") or least.limit == "reach_at_most"
+    share = TEXT(f"strip.share.{least.limit}", limit=declared(least.bound)) if is_share else ""
     return ROOMS[least.limit](line, least.bound), share
 
 
@@ -160,123 +154,93 @@ def _warned(results: Results, metric: str) -> bool:
 
 
 def _strip(
-    results: Results, scale: Squares, name: str, about: str, line: dict[str, Any], metric: str = "", of: str = ATTACK
+    results: Results, scale: Squares, name: str, about: str, line: dict[str, Any], limits: pd.DataFrame
 ) -> Strip:
-    """Return the strip of an attack, from the counts of its line; `metric` is what its limits are on."""
-    classes = {key: line[f"n_{column}"] for key, column in COUNTS.items() if f"n_{column}" in line}
-    found, single = line["n_confirmed"], line.get("n_single_confirmed")
-    key = "matched" if of == MATCHING else "suspected"
-    beside = TEXT(f"strip.{key}", suspected=scale.words(line["n_suspected"]))
-    if single is not None and results.confirmable:
-        beside += TEXT("strip.single", single=scale.words(single))
-    limits = outcomes_of(results, of, metric)
-    (room, share), outcomes = _room(results, limits, line), set(limits["outcome"])
-    kind = outcome_of(outcomes)
+    """Return the strip of an attack, from the counts of its line and the limits on it."""
+    kind = "attack" if "n_single_confirmed" in line else "matching" if "targets" in line else "any"
     if not results.confirmable:
-        lead = TEXT("strip.unknown")
-    elif not outcomes:
-        lead = TEXT("strip.found", found=scale.words(found))
-    else:
-        is_broken = BREAKS in outcomes
-        kind = "warned" if kind in {"within", "unsure"} and _warned(results, metric) else kind
-        verdict, words = TEXT(f"strip.verdict.{kind}"), scale.words(found)
-        if room is None:
-            lead = TEXT("strip.judged", found=words, verdict=verdict)
-        elif is_broken and found <= room:
-            lead = TEXT("strip.other", found=words, room=scale.words(room), verdict=verdict)
-        else:
-            alike = is_broken and scale.words(room) == words
-            shown = {
-                name: scale.words(n, int(alike or scale.of(n) < 1)) for name, n in (("found", found), ("room", room))
-            }
-            lead = TEXT("strip.limited", verdict=verdict, **shown)
-    return Strip(name, about, classes, lead, beside, room, share, kind == "above")
+        return Strip(name, about, {"suspected": line["n_suspected"]}, TEXT("strip.unknown"), kind=kind)
+    classes = {key: line[f"n_{column}"] for key, column in COUNTS.items() if f"n_{column}" in line}
+    found, outcomes = line["n_confirmed"], set(limits["outcome"])
+    room, share = _room(results, limits, line)
+    judged, words = outcome_of(outcomes), scale.words(found)
+    is_broken, is_met = bool(outcomes & {BREAKS, EXCEEDS}), judged in WARNABLE
+    judged = "warned" if is_met and _warned(results, line["metric"]) else judged
+    judged = "chance" if is_met and room is not None and found > room else judged
+    verdict = TEXT(f"strip.verdict.{judged}") if outcomes else ""
+    limit = TEXT("strip.judged", verdict=verdict) if outcomes else TEXT("strip.no_limit")
+    if room is not None:
+        exactly = int((is_broken and scale.words(room) == words) or scale.of(room) < 1 or scale.of(found) < 1)
+        words, fields = scale.words(found, exactly), {"room": scale.words(room, exactly), "share": share}
+        key = "other" if is_broken and found <= room else "limited"
+        limit = TEXT(f"strip.{key}", verdict=verdict, **fields)
+    beside = TEXT("strip.counts", n=count(found), whole=count(scale.records), limit=limit)
+    return Strip(name, about, classes, TEXT("strip.found", found=words), beside, kind, room, is_broken)
 
+
+WARNABLE = frozenset({"within", "unsure"})
+"""Verdicts on an attack that is within its limits, or may be."""
 
 COUNTS = {"single": "single_confirmed", "found": "confirmed", "suspected": "suspected"}
 """The classes of squares, with the columns that have their records."""
 
 
 def _attacks(results: Results, scale: Squares) -> Iterator[Strip]:
-    """Yield the strips of an attack: the people held, any metric, each metric, their agreement, several files."""
+    """Yield the strips of an attack: the people held, the strongest attack at hand, and any declared metric."""
     held, n_puf = linked(results), results.whole["n_puf"].iloc[0]
-    lead = TEXT("strip.held", held=scale.words(held))
-    yield Strip(TEXT("name.held"), TEXT("about.held"), {"held": held}, lead, TEXT("strip.others"))
-    if len(results.metrics) > 1 and results.has("description/overlap.csv"):
-        line = {f"n_{kind}": overlap_of(results, kind) for kind in ("suspected", "confirmed")}
-        yield _strip(results, scale, TEXT("name.any"), TEXT("about.any"), line | {"n_puf": n_puf}, ANY)
-    for metric, row in results.whole.iterrows():
-        line = {**row.to_dict(), "n_linked": held}
-        about = TEXT.group("about.metric").get(str(metric), "")
-        yield _strip(results, scale, title(str(metric)), about, line, str(metric))
-    if (agreement := agreeing(results)) is not None:
-        yield _strip(results, scale, sentence(agreement[1]), TEXT("about.agree"), agreement[0].to_dict())
-    if results.has(together.RATES) and len(together.labels(results)) > 1:
-        lines = {name: together.line_of(together.whole_of(results, name), ANY) for name in results.metrics}
-        metric = max(lines, key=lambda name: lines[name]["n_confirmed"])
-        name = TEXT("name.together", n=len(together.labels(results)), number=word(len(together.labels(results))))
-        yield _strip(results, scale, name, title(metric), lines[metric].to_dict(), metric, TOGETHER)
+    if results.confirmable:
+        lead, about = TEXT("strip.held", held=scale.words(held)), TEXT("about.held")
+        beside = TEXT("strip.others", n=held, whole=count(n_puf))
+        yield Strip(TEXT("name.held"), about, {"held": held}, lead, beside, "held")
+        line = strongest(results)
+        about = TEXT("about.strongest", n=scale.words(line["n_right"]), squares=count(scale.squares))
+        name = TEXT("name.strongest", attack=line["words"])
+        yield _strip(results, scale, name, about, line.to_dict(), limits_on(results, line["name"]))
+    if at_hand(results)["kind"].isin([DECLARED, STANDARD]).sum() > 1 or not results.confirmable:
+        line = of_any(results)
+        classes = line[["n_suspected", "n_confirmed", "n_puf", "metric"]].to_dict()
+        limits = limits_on(results, ANY, line["name"])
+        yield _strip(results, scale, TEXT("name.any"), TEXT("about.any"), classes, limits)
 
 
-@block("rates.csv")
+@block("rates.csv", ATTACKS)
 def strips(results: Results) -> str:
-    """Show of 100 released records how many the intruder holds, suspects and finds, by metric, beside the limit."""
+    """Show of 100 released records how many the intruder holds, and how many the strongest and any attack finds."""
     n_puf = results.whole["n_puf"].iloc[0]
-    scale = squares_of(n_puf, [confirmed(results)])
-    lines = list(_attacks(results, scale))
-    more, notes = [], box("foot", " ".join(_notes(results, scale, lines)))
+    scale = squares_of(n_puf, [of_any(results)["n_confirmed"]])
+    lines = [_drawn(strip, scale) for strip in _attacks(results, scale)]
     if (claims := surest(results)) is not None:
         size, right, metric = claims
-        lead = TEXT("strip.right", right=count(right))
-        by = TEXT("about.surest_agreement") if metric == AGREEMENT else TEXT("about.surest", metric=title(metric))
-        strip = Strip(TEXT("name.surest", n=size), by, {"single": right, "suspected": size}, lead, TEXT("strip.claims"))
-        more.append(_drawn(strip, Squares(size, size), 4 if len(lines) < MAX_TALL else 2))
-    fields = {"squares": count(scale.squares), "held": scale.words(linked(results))}
-    heading = TEXT("strips.unknown", **fields)
+        many = at_hand(results).set_index("words")[AT].fillna(0)
+        by = TEXT("about.by_agreement") if metric == AGREEMENT else TEXT("about.by_metric", metric=title(metric))
+        most = TEXT("about.by_attack", attack=str(many.idxmax()))
+        beside, lead = TEXT("strip.at_95", n=int(many.max()), by=most), TEXT("strip.right", right=count(right))
+        about, shown = TEXT("about.surest", by=by), {"single": right, "suspected": size}
+        strip = Strip(TEXT("name.surest", n=size), about, shown, lead, beside, "claims")
+        lines.append(_drawn(strip, Squares(size, size)))
+    records = some(scale.squares, results.noun)
+    heading = TEXT("strips.unknown", records=records)
     if results.confirmable:
-        heading = TEXT("strips.heading", found=scale.words(confirmed(results)), **fields)
-    return _figure(heading, "attack", lines, scale, *more, notes)
+        best, held = strongest(results), linked(results)
+        fields = {"held": scale.words(held), "found": scale.words(best["n_confirmed"])}
+        heading = TEXT("strips.heading", records=records, attack=best["words"], **fields)
+    return _figure(results, heading, "attack", scale, *lines, box("foot", " ".join(_notes(results, scale))))
 
 
-def _figure(heading: str, kind: str, strips: list[Strip], scale: Squares, *more: str) -> str:
-    """Return strips below their heading and legend, whose words are those of a kind of study."""
-    rows = 10 if scale.squares > SQUARES else 4 if len(strips) < MAX_TALL else 2
-    classes = {name for strip in strips for name in strip.classes} - {"held"}
-    frame = ["room"] if any(strip.room is not None for strip in strips) else []
-    legend = [name for name in COUNTS if name in classes] + ["none", *frame]
-    names = (TEXT(f"legend.{name}" if name in {"none", "room"} else f"legend.{kind}.{name}") for name in legend)
-    above = f" {TEXT('legend.above')}" if any(strip.is_above for strip in strips) else ""
-    key = box(
-        "legend",
-        *(
-            f"[]{{.key-{name}}} {text}{above if name == 'found' else ''}"
-            for name, text in zip(legend, names, strict=True)
-        ),
-    )
-    one = scale.records / scale.squares
-    unit = (
-        TEXT("unit.one")
-        if one == 1
-        else TEXT("unit.several", unit=number(float(f"{one:.3g}")), records=count(scale.records))
-    )
-    drawn = [_drawn(strip, scale, rows) for strip in strips]
-    return paragraphs(f"# {heading} {{.brief}}", box("sub", f"{unit} {TEXT(f'unit.{kind}')}"), key, *drawn, *more)
+def _figure(results: Results, heading: str, kind: str, scale: Squares, *lines: str) -> str:
+    """Return strips below their heading, and what a square is."""
+    noun = {"matching": "person", "risk": "record"}.get(kind, results.noun)
+    records = some(round(scale.records), noun)
+    unit = TEXT("unit.several", unit=number(float(f"{scale.records / scale.squares:.3g}")), records=records)
+    if scale.records == scale.squares:
+        unit = TEXT("unit.one", records=records)
+    return paragraphs(f"# {heading} {{.brief}}", box("sub", f"{unit} {TEXT(f'unit.{kind}')}"), *lines)
 
 
-def _notes(results: Results, scale: Squares, lines: list[Strip]) -> Iterator[str]:
-    """Yield how to read the strips, with an example, and what chance would find."""
-    findable, held = round(results.whole["n_findable"].iloc[0]), linked(results)
-    limited = sorted(
-        (line for line in lines if line.room is not None), key=lambda line: (not line.is_above, line.share is None)
-    )
-    if limited:
-        fields = {key: scale.words(limited[0].classes[key]) for key in ("suspected", "found")}
-        fields |= {"name": limited[0].name, "squares": count(scale.squares), "room": scale.words(limited[0].room or 0)}
-        share = limited[0].share
-        yield (
-            TEXT("notes.read", **fields) if share is None else TEXT("notes.read_share", limit=declared(share), **fields)
-        )
-    if held != findable:
+def _notes(results: Results, scale: Squares) -> Iterator[str]:
+    """Yield whom the strata leave out, and what chance would find."""
+    findable = round(results.whole["n_findable"].iloc[0])
+    if results.confirmable and (held := linked(results)) != findable:
         yield TEXT("notes.strata", n=findable, held=held)
     chance = (results.whole["baseline_rate"] * results.whole["n_suspected"]).max()
     if defined(chance) and results.confirmable:
@@ -284,35 +248,41 @@ def _notes(results: Results, scale: Squares, lines: list[Strip]) -> Iterator[str
     yield TEXT("notes.rounded")
 
 
-@block(filerisk.SUMMARY, filerisk.CELLS)
+@block(filerisk.SUMMARY, filerisk.CONVENTIONS)
 def risk_strip(results: Results) -> str | None:
-    """Show of 100 records how many are unique, and how many are in small cells."""
-    cells, records = results.table(filerisk.CELLS), filerisk.quantity(results, "records")
-    if cells.empty or filerisk.is_wildcard(results):
+    """Show of 100 records how many are unique, and how many are in small cells, on the values that they have."""
+    records = filerisk.quantity(results, "records")
+    is_beside = results.has("rates.csv") or results.has(matching.SUMMARY)  # whose strips come first
+    if is_beside or filerisk.is_wildcard(results):
         return None
     sizes = {"single": 2, "found": 3, "suspected": 5}
-    classes = {name: cells.loc[cells["cell_size"] < k, "n_records"].sum() for name, k in sizes.items()}
+    classes: dict[str, float] = {name: filerisk.alone_by_values(results, k) for name, k in sizes.items()}
     scale = squares_of(records, [classes["single"]])
     words = {name: scale.words(n) for name, n in classes.items()}
     lead = TEXT("risk.unique", unique=words["single"])
     beside = TEXT("risk.cells", found=words["found"], suspected=words["suspected"])
-    strip = Strip(TEXT("risk.name"), TEXT("risk.about"), classes, lead, beside)
+    about = TEXT("risk.about" if filerisk.n_complete(results) == records else "risk.about_values")
+    strip = Strip(TEXT("risk.name"), about, classes, lead, beside, "risk")
     heading = TEXT("risk.heading", squares=count(scale.squares), unique=words["single"])
-    return _figure(heading, "risk", [strip], scale)
+    return _figure(results, heading, "risk", scale, _drawn(strip, scale))
+
+
+def _limits_of(results: Results, intruder: str) -> pd.DataFrame:
+    limits = results.limits(MATCHING) if results.has(LIMITS) else pd.DataFrame(columns=["metric", "outcome"])
+    return limits[limits["metric"] == intruder]
 
 
 @block(matching.SUMMARY, matching.SCENARIOS, matching.POOLED, matching.CORRESPONDENCE)
 def matching_strips(results: Results) -> str | None:
     """Show of 100 people how many each intruder matches with a single record, and how many of these are right."""
-    lines = matching.by_worst(results).head(matching.MAX_INTRUDERS)
-    if matching.invalid(results) or lines.empty:
+    lines = matching.by_worst(results)
+    if results.has("rates.csv") or matching.invalid(results) or lines.empty:
         return None
     right = lines["true_match_rate"] * lines["targets"]
-    lines = lines.assign(n_confirmed=right, n_suspected=lines["unique_matches"])
-    scale = squares_of(lines["targets"].iloc[0], right)
-    attacks = [
-        _strip(results, scale, matching.intruder_name(results, str(name)), "", line.to_dict(), str(name), MATCHING)
-        for name, line in lines.iterrows()
-    ]
-    fields = {"squares": count(scale.squares), "right": scale.words(right.max())}
-    return _figure(TEXT("matching.heading", **fields), "matching", attacks, scale)
+    lines = lines.assign(n_confirmed=right, n_suspected=lines["unique_matches"], metric=lines.index)
+    scale, strips = squares_of(lines["targets"].iloc[0], right), []
+    for name, line in lines.sort_values("n_confirmed", ascending=False, kind="stable").head(MAX_STRIPS).iterrows():
+        about, limits = matching.intruder_name(results, str(name)), _limits_of(results, str(name))
+        strips.append(_drawn(_strip(results, scale, about, "", line.to_dict(), limits), scale))
+    heading = TEXT("matching.heading", squares=count(scale.squares), right=scale.words(right.max()))
+    return _figure(results, heading, "matching", scale, *strips)

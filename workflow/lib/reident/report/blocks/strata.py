@@ -48,7 +48,7 @@ def rates_by_stratum(results: Results) -> str | None:
     return paragraphs(
         _distribution(results) if len(results.strata) > MAX_STRATA else None,
         _by_stratum(results, "rates", "conditional_rate", "n_confirmed", "n_suspected"),
-        _by_stratum(results, "claims", "expected_correct_rate", "expected_correct", "n_suspected"),
+        _by_stratum(results, "claims", "best_rank_correct_rate", "best_rank_correct", "n_suspected"),
         _by_stratum(results, "single", "single_rate", "n_single_confirmed", "n_single"),
     )
 

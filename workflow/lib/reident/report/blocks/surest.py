@@ -151,7 +151,7 @@ def agreement_table(results: Results) -> str | None:
                 lines, HEADING, "suspected_records=n_suspected confirmed_records=n_confirmed conditional_rate", "1fr"
             ),
             interval_column(results, lines, "1.3fr"),
-            *columns(lines, HEADING, "baseline=baseline_rate expected_correct=expected_correct_rate", "1fr"),
+            *columns(lines, HEADING, "baseline=baseline_rate best_rank_correct=best_rank_correct_rate", "1fr"),
             *columns(lines, HEADING, "single=n_single single_confirmed=n_single_confirmed single_rate", "1fr"),
             kind="compact",
         ),

@@ -33,7 +33,7 @@ def units_front(results: Results) -> str:
     """Say in the brief what a unit is, how many units and members there are, and how many are found."""
     lines = _whole(results)
     n_units, n_members = (round(lines[name].iloc[0]) for name in ("n_units", "n_members"))
-    texts = [TEXT("front.text", units=some(n_units, "unit"), members=some(n_members, "member"))]
+    texts = [TEXT("front.text", units=some(n_units, results.noun), members=some(n_members, "member"))]
     if results.confirmable:
         best = results.whole["n_confirmed"].idxmax()
         found = round(lines.at[best, "n_confirmed_members"])
@@ -41,7 +41,7 @@ def units_front(results: Results) -> str:
         key = "one" if len(results.metrics) == 1 else "most"
         people = portion(count(found), found / n_members, n_members, some(n_members, "member"))
         fields = {"metric": title(str(best)), "members": people}
-        texts.append(TEXT(f"front.found_{key}", n=of_units, units=some(n_units, "unit"), **fields))
+        texts.append(TEXT(f"front.found_{key}", n=of_units, units=some(n_units, results.noun), **fields))
         if NAMED in lines and found:
             texts.append(TEXT("front.named", n=round(lines.at[best, NAMED])))
     return box("test", " ".join(texts))

@@ -312,7 +312,7 @@ def _rates(results: Results, metric: str) -> str:
         ReportColumn(HEADING("confirmed_of_suspected"), counts),
         ReportColumn(HEADING("conditional_rate"), cells),
         interval_column(results, rows),
-        *columns(rows, HEADING, "one_guess=expected_correct_rate baseline=baseline_rate"),
+        *columns(rows, HEADING, "best_rank_correct=best_rank_correct_rate baseline=baseline_rate"),
         kind="compact",
     )
 

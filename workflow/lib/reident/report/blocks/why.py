@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
 from reident.report import style
 from reident.report.blocks.common import share_rows
-from reident.report.blocks.exact import is_exact
 from reident.report.columns import columns
 from reident.report.layout import ReportColumn, block, items, paragraphs, table
 from reident.report.results import LIMITS, Results
@@ -21,8 +20,7 @@ from reident.report.style import Figure
 from reident.report.terms import narrow_title, some, title
 from reident.report.wording import count, escape, label_cells, number, percent, rates
 from reident.suggestion.outcome import NONE, WITHIN
-from reident.verdict.limits import BREAKS
-from reident.verdict.warnings import ATTACK
+from reident.verdict.outcomes import EXCEEDS
 
 TEXT = Sentences("why")
 HEADING = Sentences("headings")
@@ -172,9 +170,9 @@ def why_suggested(results: Results) -> str:
         best = meeting.iloc[0]
         name, share = _set_name(str(best["recodings"])), percent(best["values_changed"])
         text = TEXT("suggested.text", n=n, sets=sets, best=name, share=share)
-    limits = results.limits(ATTACK)
-    is_above = (limits[is_exact(limits)]["outcome"] == BREAKS).any()
-    return f"{text} {TEXT('suggested.exact')}" if is_above else text
+    limits = results.table(LIMITS)
+    is_above = (limits["outcome"] == EXCEEDS).any()
+    return f"{text} {TEXT('suggested.others')}" if is_above else text
 
 
 @block(SUGGESTIONS)

@@ -16,15 +16,15 @@ PACKAGES = (en, de)
 """The languages of which a report may be: an edited sentence of any of them makes it anew."""
 
 ON_RECORDS = (
-    "annex.", "attack.", "brief.about.held", "brief.at_risk.", "brief.keys.", "brief.notes.", "brief.product.",
-    "brief.strips.", "brief.unit.attack", "brief.unit.one", "brief.unit.several", "brief.unseen.", "choices.", "front.",
-    "glossary.attack.", "headings.", "patterns.", "plausibility.", "protection.", "rates.", "sections.ranks", "surest.",
-    "variants.confirmed", "variants.nothing_suspected",
+    "annex.", "attack.", "attacks.", "brief.about.", "brief.at_risk.", "brief.notes.", "brief.product.",
+    "brief.unit.attack", "brief.unseen.", "choices.", "front.", "glossary.attack.", "headings.", "patterns.",
+    "plausibility.", "protection.", "rates.", "sections.ranks", "surest.", "units.", "variants.confirmed",
+    "variants.nothing_suspected",
     "nouns.confirmed_record", "nouns.eif_record", "nouns.puf_record", "nouns.released_record",
 )  # fmt: skip
 """Sections, or parts of them, on the records of an attack: in a study of units their sentences are on units."""
 
-_UNITS: ContextVar[bool] = ContextVar("units", default=False)
+_NOUN: ContextVar[str] = ContextVar("noun", default="record")
 
 
 class Sentences(sentences.Sentences):
@@ -35,20 +35,20 @@ class Sentences(sentences.Sentences):
 
     def _entry(self, key: str) -> Any:
         entry = super()._entry(key)
-        if not _UNITS.get() or not f"{self.section}.{key}".startswith(ON_RECORDS):
+        if (noun := _NOUN.get()) == "record" or not f"{self.section}.{key}".startswith(ON_RECORDS):
             return entry
         say = language.current().of_units
         if sentences.is_choice(entry):
-            return {number: say(text) for number, text in entry.items()}
-        return say(entry) if isinstance(entry, str) else entry
+            return {number: say(text, noun) for number, text in entry.items()}
+        return say(entry, noun) if isinstance(entry, str) else entry
 
 
 @contextmanager
 def use(results: Any) -> Iterator[None]:
     """Use the language of results inside a ``with`` statement, and the words of units where a study compares them."""
-    before = _UNITS.set(getattr(results, "compares_units", False))
+    before = _NOUN.set(getattr(results, "noun", "record"))
     try:
         with language.use(results.language):
             yield
     finally:
-        _UNITS.reset(before)
+        _NOUN.reset(before)

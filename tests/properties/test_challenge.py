@@ -1,0 +1,166 @@
+"""The attacks at hand are those of studies that declare them, one by one; joins are what brute force finds."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from making.examples import examples
+from oracles import joins
+from oracles.strategies import studies
+from pydantic import ValidationError
+from reident.challenge.attacks import Made, challenge
+from reident.linkage import attack
+from reident.linkage.attack import Attack, AttackFiles
+from reident.linkage.metrics.contract import ScoringContext
+from reident.linkage.surest import summarize
+from reident.pipeline import step_settings
+from workflow.library_run import run
+
+DEFAULTS = {"unicity": {}, "taxicab": {}, "euclidean": {"norm": "rms"}, "adhoc": {}, "fellegi_sunter": {}}
+LIMITS = {"max_pairs": 5, "keep": 20}
+OF_CLAIMS = ["n_claims", "n_right", "right_rate", "low", "high", "n_at_95_percent", "n_at_limit"]
+
+
+def made(tables):
+    """The attacks at hand of a study that was run, without a limit on work."""
+    settings = step_settings.challenging(tables.study)
+    files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
+    claims = attack.claim(settings.declared, files, Attack(None, tables.metrics, tables.rates, None))
+    pairs = {name: metric.positions for name, metric in tables.metrics.items()}
+    own = Made(tables.rates, claims.agreement.rates, claims.agreement.claims, claims.agreement.summary, pairs)
+    return challenge(settings, files, own, ScoringContext()), files
+
+
+def only(study, metric, options):
+    """The study with one metric."""
+    return copy.deepcopy(study) | {"metrics": {metric: options}}
+
+
+def standard(study, metric):
+    """The study of a standard attack."""
+    limits = {name: max(int((study.get("rank_filter") or {}).get(name, low)), low) for name, low in LIMITS.items()}
+    changed = only(study, metric, DEFAULTS[metric]) | {"rank_filter": {name: str(n) for name, n in limits.items()}}
+    changed.pop("binning", None)
+    return changed
+
+
+def without(study, metric, variable):
+    """The study of a metric without a variable; nothing in its options is about that variable."""
+    changed = only(study, metric, copy.deepcopy((study["metrics"] or {})[metric] or {}))
+    changed["linking_variables"] = [one for one in changed["linking_variables"] if one["name"] != variable]
+    options = changed["metrics"][metric]
+    for name in ("scores", "bands"):
+        if name in options:
+            options[name] = {key: value for key, value in options[name].items() if key != variable}
+    if "partial" in options:
+        options["partial"] = [name for name in options["partial"] if name != variable]
+    return changed
+
+
+def found_by(study, rows):
+    """The records that any metric of a study suspects, and those that any confirms."""
+    pairs = [pair for one in run(study, *rows).metrics.values() for pair in one.positions.to_pylist()]
+    return {pair["puf"] for pair in pairs}, {pair["puf"] for pair in pairs if pair["confirmed"]}
+
+
+def check(line, study, rows):
+    """Compare a line with the rates and the surest claims of a study of its own."""
+    tables = run(study, *rows)
+    (metric,) = tables.metrics
+    settings = step_settings.attacking(tables.study)
+    files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
+    claims = attack.claim(settings, files, Attack(None, tables.metrics, tables.rates, None)).claims[metric]
+    whole = tables.rates[tables.rates["stratum"] == "ALL"].iloc[0].drop(["stratum", "metric"])
+    expected = {**whole.to_dict(), **summarize({metric: claims}, None)[OF_CLAIMS].iloc[0].to_dict()}
+    for column, value in expected.items():
+        assert line[column] == pytest.approx(value, rel=1e-12, nan_ok=True), column
+
+
+@examples(100)
+@given(drawn=studies(fewest=1), data=st.data())
+def test_attacks_at_hand_are_those_of_studies_that_declare_them(drawn, data):
+    study, *rows = drawn
+    study["challenge"] = "all"
+    tables = run(study, *rows)
+    table, _ = made(tables)
+    declared, names = list(tables.study.chosen), [one["name"] for one in study["linking_variables"]]
+    kinds = dict(iter(table.groupby("kind", sort=False)))
+    assert list(kinds["declared"]["metric"]) == declared
+    for line in kinds["declared"].to_dict("records"):
+        whole = tables.rates[(tables.rates["metric"] == line["metric"]) & (tables.rates["stratum"] == "ALL")].iloc[0]
+        assert line["n_confirmed"] == whole["n_confirmed"]
+        assert line["best_rank_correct"] == pytest.approx(whole["best_rank_correct"])
+    assert ("agreement" in kinds) == (len(declared) > 1)
+    lines = {(line["kind"], line["metric"], line["detail"]): line for line in table.to_dict("records")}
+    found = [found_by(study, rows), *(found_by(standard(study, metric), rows) for metric in DEFAULTS)]
+    for at, column in enumerate(("n_suspected", "n_confirmed")):
+        assert kinds["any"][column].item() == len(set.union(*(some[at] for some in found)))
+    for metric in DEFAULTS:
+        own = standard(study, metric)
+        if (line := lines.get(("standard", metric, ""))) is not None:
+            check(line, own, rows)
+        else:  # the study has this attack, with the same results
+            check(lines["declared", metric, ""], own, rows)
+    tried = data.draw(st.lists(st.sampled_from([(m, n) for m in declared for n in names]), max_size=4, unique=True))
+    for metric, name in tried:
+        own = without(study, metric, name)
+        line = lines.get(("without", metric, name))
+        try:
+            step_settings.attacking(type(tables.study).model_validate(own))
+        except ValidationError:
+            assert line is None
+            continue
+        assert line is not None
+        check(line, own, rows)
+    order = kinds["join"]["n_confirmed"].tolist()
+    assert order == sorted(order, reverse=True)
+
+
+@examples(300)
+@given(drawn=studies(fewest=1))
+def test_joins_equal_brute_force(drawn):
+    study, *rows = drawn
+    study = {**study, "challenge": "all", "metrics": {"taxicab": {}}}
+    tables = run(study, *rows)
+    table, files = made(tables)
+    names = [one["name"] for one in study["linking_variables"]]
+    sides = []
+    for side in ("puf", "eif"):
+        strata = tables.strata[side]["stratum"].to_pylist()
+        records = [
+            {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
+            for row in files.prepared[side].select(names).to_pylist()
+        ]
+        sides.append([{**row, "stratum": stratum} for row, stratum in zip(records, strata, strict=True)])
+    links = set(zip(*(files.iuf[side].to_pylist() for side in ("puf", "eif")), strict=True))
+    found = {frozenset(line["detail"].split("+")): line for line in table.to_dict("records") if line["kind"] == "join"}
+    assert set(found) == set(joins.sets(names))
+    for own, line in found.items():
+        claims, right = joins.joined(*sides, links, own)
+        numbers = ["n_suspected", "n_pairs", "n_single", "n_claims"], ["n_confirmed", "n_right", "best_rank_correct"]
+        assert [line[name] for name in numbers[0]] == [claims] * 4
+        assert [line[name] for name in numbers[1]] == [right] * 3
+        assert line["conditional_rate"] == pytest.approx(right / claims if claims else np.nan, nan_ok=True)
+        assert line["confirmed_rate"] == right / len(sides[0])
+        assert line["n_linked"] == len({p for p, _ in links})
+        assert line["n_at_95_percent"] == (claims if claims and right / claims >= 0.95 else 0)
+
+
+@examples(40)
+@given(drawn=studies(fewest=1), work=st.sampled_from([0.0, 0.06, 0.2, 0.6, 3.0]))
+def test_a_limit_on_work_leaves_out_attacks_and_changes_none(drawn, work):
+    study, *rows = drawn
+    every, some = (made(run(study | {"challenge": how}, *rows))[0] for how in ("all", {"work": str(work)}))
+    keys = ["kind", "metric", "detail"]
+    assert set(map(tuple, every[keys].values)) == set(map(tuple, some[keys].values))
+    lines = every.set_index(keys)
+    for line in some.to_dict("records"):
+        if not np.isnan(line["n_suspected"]):
+            of_all = lines.loc[tuple(line[key] for key in keys)]
+            assert line["n_confirmed"] == of_all["n_confirmed"]
+            assert line["conditional_rate"] == pytest.approx(of_all["conditional_rate"], nan_ok=True)
+    tried = some[some["n_suspected"].notna()]
+    assert set(tried["kind"]) <= {"declared", "any", "agreement"} if work < 0.05 else len(tried) <= len(every)

@@ -1,0 +1,207 @@
+"""Make the attacks at hand of a study, and put them into one table: the step `challenge` (METHODS §6.10)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from reident.challenge.joins import Joins, sets
+from reident.challenge.settings import DECLARED, EXACT, JOIN, KINDS, STANDARD, WITHOUT, ChallengeSettings
+from reident.challenge.work import of_attack, of_join
+from reident.linkage import batches, surest
+from reident.linkage.attack import AttackFiles, attack, claim
+from reident.linkage.attack_settings import AttackSettings
+from reident.linkage.claims import of_pairs
+from reident.linkage.counterfactual import recode
+from reident.linkage.metrics.contract import ScoringContext, progress_of_share
+from reident.linkage.rates import rate, rates_of
+from reident.linkage.settings import AGREEMENT, ANY, WHOLE, ClaimSettings
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Source
+
+OF_CLAIMS = ["n_claims", "n_right", "right_rate", "low", "high", "n_at_95_percent", "n_at_limit"]
+"""The columns of `surest/summary.csv` that an attack has."""
+
+OF_FILES = ["n_puf", "n_eif", "n_links", "n_compared", "n_findable"]
+"""The columns of the rates that all attacks on the same files have alike."""
+
+OF_ONE_METRIC = ["n_ambiguous", "passing_rate", "tolerance"]
+"""The columns of the rates that a join does not have."""
+
+
+class Made(NamedTuple):
+    """What the study itself has: `rates.csv`, `agreement/rates.csv`, `surest/agreement.csv`, `surest/summary.csv`.
+
+    `pairs` has by metric the suspected pairs by row number, as confirmation leaves them.
+    """
+
+    rates: pd.DataFrame
+    agreement: pd.DataFrame
+    agreeing: pd.DataFrame
+    summary: pd.DataFrame
+    pairs: Mapping[str, Source]
+
+
+class _Attack(NamedTuple):
+    """An attack that may be tried: its kind, metric and detail, and its work; what it attacks, or what it joins on."""
+
+    kind: str
+    metric: str
+    detail: str
+    work: float
+    attack: tuple[AttackSettings, AttackFiles] | None = None
+    names: tuple[str, ...] = ()
+
+
+def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, context: ScoringContext) -> pd.DataFrame:
+    """Return the attacks at hand of a study, one line each.
+
+    Standard attacks are tried first, then joins, then those without a variable, each if its estimated work is within
+    what is left; the line of one that is not tried has no count.
+
+    Parameters
+    ----------
+    made : Made
+        The results of the attack that the study declares.
+    context : ScoringContext
+        Its threads, functions and progress count.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of `attacks.csv`.
+    """
+    chosen = list(_within(_at_hand(settings, files), settings.budget))
+    n, done = max(sum(tried for _, tried in chosen), 1), 0
+    joins = Joins(files, [variable.name for variable in settings.declared.variables])
+    lines, records = list(_declared(settings, made)), _Records(files.prepared["puf"].num_rows)
+    for source in made.pairs.values():
+        records.add(source)
+    for one, tried in chosen:
+        line: dict[str, Any] = {}
+        if tried and one.attack is not None:
+            job = context._replace(progress=progress_of_share(context.progress, done / n, 1 / n))
+            line, pairs = _attacked(one.attack, settings, job)
+            if one.kind == STANDARD:
+                records.add(pairs)
+        elif tried:
+            line = _joined(joins.claims(one.names), settings, files)
+        done += tried
+        lines.append({**line, "kind": one.kind, "metric": one.metric, "detail": one.detail})
+    lines.append(records.line(lines[0]))
+    n_linked = len(np.unique(files.iuf["puf"].to_numpy()))
+    table = pd.DataFrame(lines).drop(columns="stratum").assign(n_linked=n_linked)
+    if n_linked:
+        table.loc[table["kind"] == ANY, "reach"] = table["n_confirmed"] / n_linked
+    return _ordered(table)
+
+
+class _Records:
+    """The records that any of several metrics suspects, and that any confirms."""
+
+    def __init__(self, n: int) -> None:
+        self._suspected, self._confirmed = np.zeros(n, bool), np.zeros(n, bool)
+
+    def add(self, pairs: Source) -> None:
+        """Add the suspected pairs of a metric."""
+        for batch in batches.merge([pairs], columns=["puf", "confirmed"]):
+            puf = batch["puf"].to_numpy()
+            self._suspected[puf] = True
+            self._confirmed[puf[batch["confirmed"].to_numpy()]] = True
+
+    def line(self, of_files: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the line of the declared and the standard metrics together, whose files have these numbers."""
+        suspected, confirmed = int(self._suspected.sum()), int(self._confirmed.sum())
+        n = np.array([of_files["n_puf"]])
+        found = rates_of(n, np.array([suspected]), np.array([confirmed]))
+        return {
+            "kind": ANY,
+            "metric": ANY,
+            "detail": "",
+            **{name: of_files[name] for name in OF_FILES},
+            **{name: values[0] for name, values in found.items()},
+            "conditional_rate": confirmed / suspected if suspected else np.nan,
+        }
+
+
+def _at_hand(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attack]:
+    """Yield the attacks that the study does not declare, in the order in which they are tried."""
+    declared, standard = settings.declared, settings.standard
+    if standard is not None:
+        cut_so = files if standard.binning == declared.binning else files._replace(binned=None)
+        for name in standard.metrics:
+            yield _of_metric(STANDARD, name, "", standard, cut_so)
+    for names in sets([variable.name for variable in declared.variables]):
+        yield _Attack(JOIN, EXACT, "+".join(names), of_join(files, len(names)), names=names)
+    for name in declared.metrics:
+        alone = dataclasses.replace(declared, metrics={name: declared.metrics[name]})
+        for variable in declared.variables:
+            if (changed := recode(alone, files, {variable.name: None})) is not None:
+                yield _of_metric(WITHOUT, name, variable.name, *changed)
+
+
+def _of_metric(kind: str, name: str, detail: str, settings: AttackSettings, files: AttackFiles) -> _Attack:
+    alone = dataclasses.replace(settings, metrics={name: settings.metrics[name]})
+    return _Attack(kind, name, detail, of_attack(alone, files), (alone, files))
+
+
+def _within(attacks: Iterator[_Attack], budget: float) -> Iterator[tuple[_Attack, bool]]:
+    """Yield each attack, and whether its work is within what is left of a budget."""
+    for one in attacks:
+        tried = one.work <= budget
+        budget -= one.work if tried else 0
+        yield one, tried
+
+
+def _declared(settings: ChallengeSettings, made: Made) -> Iterator[dict[str, Any]]:
+    """Yield the attacks of the study, then the agreement of at least two, three … of its metrics."""
+    summary = made.summary.set_index("metric")
+    for line in made.rates[made.rates["stratum"] == WHOLE].to_dict("records"):
+        yield {**line, **summary.loc[line["metric"], OF_CLAIMS].to_dict(), "kind": DECLARED, "detail": ""}
+    if made.agreement.empty:
+        return
+    lines = made.agreement[(made.agreement["stratum"] == WHOLE) & (made.agreement["metrics"] > 1)]
+    for line in lines.to_dict("records"):
+        k = int(line.pop("metrics"))
+        claims = made.agreeing[made.agreeing["score"] >= k]  # the claims that most metrics suspect come first
+        yield {**line, **_summary(claims, settings), "kind": AGREEMENT, "metric": AGREEMENT, "detail": str(k)}
+
+
+def _attacked(
+    attacked: tuple[AttackSettings, AttackFiles], settings: ChallengeSettings, context: ScoringContext
+) -> tuple[dict[str, Any], pa.Table]:
+    """Return the line of an attack with one metric, and its pairs by row number."""
+    made = attack(*attacked, context)
+    (claims,), (tables,) = claim(*attacked, made, settings.right).claims.values(), made.metrics.values()
+    return {**_whole(made.rates), **_summary(claims, settings)}, tables.positions
+
+
+def _joined(pairs: pa.Table, settings: ChallengeSettings, files: AttackFiles) -> dict[str, Any]:
+    """Return the line of the claims of a join."""
+    declared, truth = settings.declared, (files.iuf, files.strata, files.manifest)
+    rating = dataclasses.replace(declared.rating, metrics=(EXACT,), tolerances={EXACT: (0, 0)})
+    rates = rate(rating, {}, *truth, {EXACT: pairs}, {EXACT: pd.DataFrame()}, files.clusters)
+    claims = surest.order(ClaimSettings(False, declared.rates), [of_pairs(pairs)], files.iuf)
+    return {**_whole(rates.drop(columns=OF_ONE_METRIC)), **_summary(claims, settings)}
+
+
+def _whole(rates: pd.DataFrame) -> dict[str, Any]:
+    return rates[rates["stratum"] == WHOLE].to_dict("records")[0]
+
+
+def _summary(claims: pd.DataFrame, settings: ChallengeSettings) -> dict[str, Any]:
+    return surest.summarize({"": claims}, settings.right)[OF_CLAIMS].to_dict("records")[0]
+
+
+def _ordered(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the attacks by kind; joins, and those without a variable, by the records that they confirm."""
+    chosen = table["kind"].isin([JOIN, WITHOUT])
+    most = (-table["n_confirmed"].where(chosen, 0)).fillna(np.inf)
+    order = np.lexsort((np.arange(len(table)), most, table["kind"].map(KINDS.index)))
+    return table.iloc[order].reset_index(drop=True)

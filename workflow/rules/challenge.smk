@@ -1,0 +1,49 @@
+"""The attacks at hand: what an intruder finds who is not bound to the metrics of the study (METHODS §6.10).
+
+Reads  results/{study}/prepared/, binned/, strata/, confirmed/, rates.csv, agreement/, surest/
+Makes  attacks.csv: the declared and the standard metrics, the agreement of metrics, joins on exact values, and metrics
+       without a variable
+"""
+
+
+rule challenge:
+    """Try the attacks at hand that the study does not declare, and put all into one table."""
+    input:
+        puf=PLAN.result("prepare", "prepared/puf.parquet"),
+        eif=PLAN.result("prepare", "prepared/eif.parquet"),
+        iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
+        clusters=PLAN.result("prepare", "prepared/clusters.parquet"),
+        binned_puf=PLAN.result("bin", "binned/puf.parquet"),
+        binned_eif=PLAN.result("bin", "binned/eif.parquet"),
+        strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
+        strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
+        manifest=PLAN.result("stratify", "strata/manifest.csv"),
+        pairs=PLAN.results("confirm", "confirmed/{metric}.pairs.parquet"),
+        rates=PLAN.result("rate", "rates.csv"),
+        agreement=PLAN.result("compare_metrics", "agreement/rates.csv"),
+        agreeing=PLAN.result("compare_metrics", "surest/agreement.csv"),
+        summary=PLAN.result("compare_metrics", "surest/summary.csv"),
+        functions=PLAN.functions,
+    output:
+        attacks=report(
+            "results/{study}/attacks.csv",
+            caption="../report/attacks.rst",
+            category="{study}",
+            labels={"result": "Attacks at hand", "format": "CSV"},
+        ),
+        ledger="results/{study}/ledger/challenge.json",
+    log:
+        "results/{study}/logs/challenge.log",
+    benchmark:
+        "results/{study}/benchmarks/challenge.tsv"
+    conda:
+        "../../environment.yml"
+    # On few records it is done before a second thread has started.
+    threads: lambda wildcards, input: many_threads() if is_large(input.puf) else 1
+    resources:
+        mem_mb=memory(40),
+        runtime=minutes,
+    params:
+        **PLAN.params("challenge"),
+    script:
+        "../scripts/challenge.py"
