@@ -20,7 +20,7 @@ import typst
 import yaml
 from latex2mathml.converter import convert
 from markdown.extensions.toc import slugify
-from reident.report.fonts import DEJAVU
+from reident.page.fonts import DEJAVU
 
 ROOT = Path(__file__).resolve().parents[1]
 MOVED = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
-from reident.report.fonts import DEJAVU
+from reident.page.fonts import DEJAVU
 
 FAMILY = "Made Letters"
 POSTSCRIPT = "MadeLetters"

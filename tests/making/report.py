@@ -32,11 +32,11 @@ from reident.linkage import surest
 from reident.linkage.agreement_of_metrics import OF_ONE_METRIC
 from reident.linkage.intervals import interval
 from reident.linkage.protection import Attack, compare
+from reident.page.layout import Block
 from reident.pipeline.tables import TABLES
 from reident.plausibility import findings
 from reident.plausibility.findings import Finding
 from reident.report import blocks
-from reident.report.layout import Block
 from reident.report.results import Results
 from reident.sections.checklist import Questions
 from reident.sections.decision import Decision

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from making import fonts as made
 from pypdf import PdfReader
-from reident.report import fonts
+from reident.page import fonts
 from workflow.commands import PRELOADED, Ended, reident, snakemake
 
 from workflow import small

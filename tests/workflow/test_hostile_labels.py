@@ -17,7 +17,7 @@ import pytest
 import yaml
 from pypdf import PdfReader
 from reident.ledger import spreadsheets, stored
-from reident.report.wording import plain
+from reident.page.wording import plain
 from workflow.commands import PRELOADED, snakemake
 from workflow.hostile import LABELS
 from workflow.pages import Page

@@ -6,11 +6,11 @@ import pytest
 from making.filerisk import write_filerisk
 from making.matching import write_matching
 from making.report import Shape, write_results
-from reident.report import layout
+from reident.page import layout
+from reident.page.wording import NO_BREAK, whole
 from reident.report.blocks import checklist
 from reident.report.blocks.exhibits import EXHIBITS
 from reident.report.results import Results
-from reident.report.wording import NO_BREAK, whole
 from reident.sections.checklist import Exhibit
 from workflow.hostile import LABELS
 

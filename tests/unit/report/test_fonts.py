@@ -11,10 +11,10 @@ import pytest
 from fontTools.ttLib import TTCollection, TTFont
 from making import fonts as made
 from pypdf import PdfReader
-from reident.report import fonts, style
-from reident.report.layout import ReportColumn, Text, table
+from reident.page import fonts, style
+from reident.page.layout import ReportColumn, Text, table
+from reident.page.wording import END_OF_ISOLATE, ISOLATE, escape, whole
 from reident.report.render import About, gather, render
-from reident.report.wording import END_OF_ISOLATE, ISOLATE, escape, whole
 
 OWN = {"Arabic": "القاهرة", "Hebrew": "תל אביב", "Greek": "Αθήνα", "Cyrillic": "Москва", "accented Latin": "Đặng Łódź"}
 """Labels whose letters are in the report's own fonts."""

@@ -17,10 +17,11 @@ from making.variants import ALPHA, add_variants
 from reident import language
 from reident.archive.comparison import compare
 from reident.intake.severity import StudyWarning
-from reident.report import edition, releases, style
+from reident.page import style
+from reident.page.style import Figure
+from reident.page.wording import whole
+from reident.report import edition, releases
 from reident.report.results import Results
-from reident.report.style import Figure
-from reident.report.wording import whole
 
 ENGLISH = re.compile(
     r"\b(the|of|is|are|and|with|by|not|for|each|that|this|these|from|to|if|its|their|has|have|no|one|all|only|other"

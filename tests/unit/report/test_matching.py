@@ -10,7 +10,7 @@ import pytest
 import yaml
 from making.matching import MATCHING, SUBSETS, write_matching
 from making.report import BLOCKS, written
-from reident.report import sentences
+from reident.page import sentences
 from reident.report.blocks import front, matching, matching_sets, matching_summaries
 from reident.report.results import Results
 

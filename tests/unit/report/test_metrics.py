@@ -3,9 +3,9 @@
 import pytest
 from reident import language
 from reident.linkage.metrics import REGISTRY
-from reident.report import style
+from reident.page import style
+from reident.page.sentences import Sentences
 from reident.report.blocks import choices
-from reident.report.sentences import Sentences
 from reident.sections.language import LANGUAGES
 
 SENTENCES = [("edition", "metric")]

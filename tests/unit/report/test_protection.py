@@ -7,7 +7,7 @@ import re
 import pytest
 from making import variants
 from making.report import REGIONS, Shape, write_results, written
-from reident.report import wording
+from reident.page import wording
 from reident.report.blocks import protection
 from reident.report.results import Results
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from reident import language
 from reident.language.sentences import field_names, is_choice
-from reident.report import sentences
-from reident.report.sentences import Sentences
-from reident.report.wording import NO_BREAK, count, declared, escape, inside, listed, number, percent, span
+from reident.page import sentences
+from reident.page.sentences import Sentences
+from reident.page.wording import NO_BREAK, count, declared, escape, inside, listed, number, percent, span
 from reident.sections.language import DEFAULT_LANGUAGE, LANGUAGES
 
 REPORT = Path(sentences.__file__).parents[1]

@@ -14,7 +14,7 @@ from making.report import BLOCKS, NOTEBOOK, REGIONS, write_entry, write_results,
 from making.warnings import Sentence
 from reident import language
 from reident.errors import InputError
-from reident.report import wording
+from reident.page import wording
 from reident.report.blocks import annex, attack, brief, choices, rates, strata, warnings
 from reident.report.blocks.attack import MAX_STRATA, MAX_WORST
 from reident.report.results import Results, open_results

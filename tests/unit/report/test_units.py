@@ -8,10 +8,10 @@ import pytest
 from making.report import Shape, cells, write_results
 from reident import language
 from reident.language.sentences import field_names
-from reident.report import sentences, terms
-from reident.report.blocks import annex, attack, brief, common, squares, units
+from reident.page import common, sentences, terms
+from reident.page.wording import rates
+from reident.report.blocks import annex, attack, brief, squares, units
 from reident.report.results import Results
-from reident.report.wording import rates
 from reident.sections.language import LANGUAGES
 from unit.report.test_language import english, german, texts
 

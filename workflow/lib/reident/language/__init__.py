@@ -1,7 +1,7 @@
 """The language of a report: its words for numbers, dates and lists, and which language is in use (METHODS §6).
 
 A language is a package here, with ``language.yaml``, how numbers, dates and lists are written in it, and
-``messages.yaml``, what steps record; and a folder of :mod:`reident.report.sentences` with those of the report.
+``messages.yaml``, what steps record; and a folder of :mod:`reident.page.sentences` with those of the report.
 """
 
 from __future__ import annotations

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from reident import language
 from reident.edition.texts import hidden, interval
+from reident.page.layout import ReportColumn, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.terms import title
+from reident.page.wording import declared, digits, escape, listed, whole
 from reident.report import render as rendering
-from reident.report.layout import ReportColumn, box, items, paragraphs, table
 from reident.report.render import About, Content, Rendered
-from reident.report.sentences import Sentences
-from reident.report.terms import title
-from reident.report.wording import declared, digits, escape, listed, whole
 from reident.sections.edition import ALL, ATTACK, METRIC, POPULATION, SINGLE, Edition, Part, ToldCount, ToldLimit
 
 TEXT = Sentences("edition")

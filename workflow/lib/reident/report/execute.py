@@ -18,7 +18,7 @@ import nbformat
 import papermill
 from jupyter_client.manager import AsyncKernelManager
 
-from reident.report import fonts
+from reident.page import fonts
 
 MAX_FOLDER_LENGTH = 60
 """Characters of a folder's path that leave room for the name of a socket."""

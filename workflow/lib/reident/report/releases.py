@@ -12,16 +12,16 @@ from matplotlib.axes import Axes
 from reident import language
 from reident.archive.comparison import SIDES, Comparison
 from reident.archive.differences import Difference, Share
-from reident.report import style
+from reident.page import style
+from reident.page.common import top_of
+from reident.page.layout import Text
+from reident.page.sentences import Sentences
+from reident.page.style import Figure
+from reident.page.terms import title
+from reident.page.wording import percent
 from reident.report.blocks import release_changes, releases
-from reident.report.blocks.common import top_of
 from reident.report.blocks.releases import level_of
-from reident.report.layout import Text
 from reident.report.render import About, gather, render
-from reident.report.sentences import Sentences
-from reident.report.style import Figure
-from reident.report.terms import title
-from reident.report.wording import percent
 
 TEXT = Sentences("releases")
 

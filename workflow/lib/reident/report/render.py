@@ -24,11 +24,11 @@ import pypandoc
 import typst
 
 from reident import language as languages
-from reident.report import fonts
-from reident.report.layout import REPORT
-from reident.report.sentences import Sentences
-from reident.report.style import NARROW
-from reident.report.wording import day, plain
+from reident.page import fonts
+from reident.page.layout import REPORT
+from reident.page.sentences import Sentences
+from reident.page.style import NARROW
+from reident.page.wording import day, plain
 from reident.sections.language import DEFAULT_LANGUAGE
 
 MAX_TITLE_LENGTH = 300

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from reident import language
-from reident.report.layout import ReportColumn, box, items, paragraphs, table
+from reident.page.layout import ReportColumn, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.wording import UNDEFINED, count, escape, fixed, listed, whole
 from reident.report.render import About, Content, to_html, to_pdf
-from reident.report.sentences import Sentences
-from reident.report.wording import UNDEFINED, count, escape, fixed, listed, whole
 
 TEXT = Sentences("reproduction")
 PAGE = Sentences("page")

@@ -17,9 +17,9 @@ from reident.ledger.chain import Chain, place_of, root_of
 from reident.ledger.stored import read_csv
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import WHOLE
+from reident.page.layout import locate
+from reident.page.sentences import Sentences
 from reident.pipeline import steps
-from reident.report.layout import locate
-from reident.report.sentences import Sentences
 from reident.sections.codes import Coding, normaliser
 from reident.study.model import Study
 from reident.verdict.attacks import is_own

@@ -8,14 +8,14 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.report import style
-from reident.report.blocks.common import share_rows
-from reident.report.layout import block
+from reident.page import style
+from reident.page.common import share_rows
+from reident.page.layout import block
+from reident.page.sentences import Sentences
+from reident.page.style import Figure
+from reident.page.terms import title
+from reident.page.wording import escape, percent
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure
-from reident.report.terms import title
-from reident.report.wording import escape, percent
 
 TEXT = Sentences("patterns")
 HEADING = Sentences("headings")

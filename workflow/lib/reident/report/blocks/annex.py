@@ -8,14 +8,14 @@ from typing import Any
 import pandas as pd
 
 from reident.ledger.withheld import withheld, without_digest
+from reident.page.columns import columns
+from reident.page.common import file_in_words, in_order, number_or_day, row_account
+from reident.page.layout import ReportColumn, block, box, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.terms import some
+from reident.page.wording import UNDEFINED, code, count, defined, escape, label_cells, listed
 from reident.pipeline import release
-from reident.report.blocks.common import file_in_words, in_order, number_or_day, row_account
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, paragraphs, table
 from reident.report.results import RESOLVED, Results
-from reident.report.sentences import Sentences
-from reident.report.terms import some
-from reident.report.wording import UNDEFINED, code, count, defined, escape, label_cells, listed
 
 TEXT = Sentences("annex")
 GLOSSARY = Sentences("glossary")

@@ -8,13 +8,13 @@ from typing import Any, Literal
 import pandas as pd
 
 from reident.language import messages
-from reident.report.blocks.common import OF_UNITS
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, paragraphs, table
+from reident.page.columns import columns
+from reident.page.common import OF_UNITS
+from reident.page.layout import ReportColumn, block, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.terms import some
+from reident.page.wording import count_cells, digits, escape, label_cells, listed, percent, rates, word
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.terms import some
-from reident.report.wording import count_cells, digits, escape, label_cells, listed, percent, rates, word
 
 TEXT = Sentences("attack")
 HEADING = Sentences("headings")

@@ -12,15 +12,15 @@ from matplotlib.axes import Axes
 from reident.challenge.settings import DECLARED, JOIN, STANDARD, WITHOUT
 from reident.challenge.standard import NAMES
 from reident.linkage.settings import AGREEMENT, ANY
-from reident.report import style
-from reident.report.blocks.common import DASHED
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, paragraphs, table
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import DASHED
+from reident.page.layout import ReportColumn, block, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure
+from reident.page.terms import title
+from reident.page.wording import UNDEFINED, count, declared, escape, listed, percent, span, without_unit
 from reident.report.results import LIMITS, Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure
-from reident.report.terms import title
-from reident.report.wording import UNDEFINED, count, declared, escape, listed, percent, span, without_unit
 from reident.verdict import attacks
 from reident.verdict.outcomes import BREAKS, EXCEEDS
 from reident.verdict.warnings import ATTACK, SUREST

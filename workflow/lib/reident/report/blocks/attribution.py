@@ -10,37 +10,16 @@ from functools import partial
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.report import style
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import FEW, in_order, keys_in_words, portion, row_account, share_of, top_of, verdict_on
+from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure
+from reident.page.terms import some
+from reident.page.wording import UNDEFINED, apart, code, count, declared, defined, escape, fixed, number, percent, word
 from reident.report.blocks.choices import Choice, table_of
-from reident.report.blocks.common import (
-    FEW,
-    in_order,
-    keys_in_words,
-    portion,
-    row_account,
-    share_of,
-    top_of,
-    verdict_on,
-)
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import LIMITS, VERDICT, Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure
-from reident.report.terms import some
-from reident.report.wording import (
-    UNDEFINED,
-    apart,
-    code,
-    count,
-    declared,
-    defined,
-    escape,
-    fixed,
-    number,
-    percent,
-    word,
-)
 from reident.sections.attribution import PUF, SYNTHETIC
 from reident.verdict.warnings import ATTRIBUTES
 

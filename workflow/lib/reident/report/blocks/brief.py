@@ -7,17 +7,11 @@ import re
 
 import pandas as pd
 
-from reident.report.blocks import filerisk, matching, together
-from reident.report.blocks.attacks import ATTACKS, DECLARED, STANDARD, at_hand, limits_on, of_any, untried, without
-from reident.report.blocks.common import FEW, share_of
-from reident.report.blocks.front import bound_of, conditional_rates, confirmed, larger_file, unconfirmable
-from reident.report.blocks.protection import PROTECTION
-from reident.report.blocks.squares import SQUARES, Squares, squares_of, two
-from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.terms import some, title
-from reident.report.wording import (
+from reident.page.common import FEW, share_of
+from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.terms import some, title
+from reident.page.wording import (
     NO_BREAK,
     UNDEFINED,
     count,
@@ -31,6 +25,12 @@ from reident.report.wording import (
     span,
     word,
 )
+from reident.report.blocks import filerisk, matching, together
+from reident.report.blocks.attacks import ATTACKS, DECLARED, STANDARD, at_hand, limits_on, of_any, untried, without
+from reident.report.blocks.front import bound_of, conditional_rates, confirmed, larger_file, unconfirmable
+from reident.report.blocks.protection import PROTECTION
+from reident.report.blocks.squares import SQUARES, Squares, squares_of, two
+from reident.report.results import Results
 from reident.verdict.outcomes import BREAKS, EXCEEDS
 
 TEXT = Sentences("brief")

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from reident.linkage.metrics import adhoc, unicity
 from reident.linkage.metrics.adhoc import DEFAULT_BANDS
 from reident.linkage.settings import Variable
-from reident.report.layout import ReportColumn, block, paragraphs, table
+from reident.page.layout import ReportColumn, block, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.terms import some, title
+from reident.page.wording import UNDEFINED, count, declared, digits, number, percent
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.terms import some, title
-from reident.report.wording import UNDEFINED, count, declared, digits, number, percent
 
 TEXT = Sentences("choices")
 HEADING = Sentences("headings")

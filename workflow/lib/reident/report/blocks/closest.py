@@ -7,15 +7,13 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.matching.premise import VARIABLE
-from reident.report import style
-from reident.report.blocks.common import DASHED, verdict_on
-from reident.report.blocks.matching import MAX_FILES
-from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.report.results import LIMITS, VERDICT, Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look, Sheet
-from reident.report.terms import some
-from reident.report.wording import (
+from reident.page import style
+from reident.page.common import DASHED, verdict_on
+from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Look, Sheet
+from reident.page.terms import some
+from reident.page.wording import (
     apart,
     count_cells,
     declared,
@@ -28,6 +26,8 @@ from reident.report.wording import (
     span,
     without_unit,
 )
+from reident.report.blocks.matching import MAX_FILES
+from reident.report.results import LIMITS, VERDICT, Results
 from reident.verdict.warnings import CLOSEST as ABOUT
 
 TEXT = Sentences("closest")

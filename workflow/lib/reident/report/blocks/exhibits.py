@@ -13,6 +13,10 @@ import pandas as pd
 from reident.filerisk.estimates import INDIVIDUAL
 from reident.filerisk.settings import POPULATION
 from reident.linkage.settings import SIDES, WHOLE
+from reident.page.layout import Block
+from reident.page.sentences import Sentences
+from reident.page.terms import some, title
+from reident.page.wording import day, declared, defined, escape, label_cells, listed, number, percent, whole
 from reident.report.blocks.filerisk import (
     CELLS,
     CONVENTIONS,
@@ -30,11 +34,7 @@ from reident.report.blocks.front import confirmed
 from reident.report.blocks.matching import MEAN
 from reident.report.blocks.protection import PROTECTION, whole_of
 from reident.report.blocks.surest import SUMMARY as SUREST
-from reident.report.layout import Block
 from reident.report.results import RESOLVED, VERDICT, Results
-from reident.report.sentences import Sentences
-from reident.report.terms import some, title
-from reident.report.wording import day, declared, defined, escape, label_cells, listed, number, percent, whole
 
 TEXT = Sentences("checklist")
 RISK = Sentences("filerisk")

@@ -9,14 +9,14 @@ from typing import Any
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from reident.report import style
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, paragraphs, table
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.layout import ReportColumn, block, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Look, Sheet
+from reident.page.terms import some
+from reident.page.wording import count, declared, defined, digits, number, percent, without_unit
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look, Sheet
-from reident.report.terms import some
-from reident.report.wording import count, declared, defined, digits, number, percent, without_unit
 
 TEXT = Sentences("fellegi_sunter")
 HEADING = Sentences("headings")

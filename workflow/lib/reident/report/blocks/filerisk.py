@@ -12,14 +12,12 @@ from reident.intake.keys import MISSING_LABEL
 from reident.intake.severity import INVALIDATES
 from reident.language import messages
 from reident.linkage.bins import bin_ends
-from reident.report.blocks.common import reserved, size_class, verdict_on
-from reident.report.blocks.filerisk_thresholds import is_unsure_by_values, judged_value, limit_of_units, limit_text
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.report.results import LIMITS, VERDICT, Results
-from reident.report.sentences import Sentences
-from reident.report.terms import some
-from reident.report.wording import (
+from reident.page.columns import columns
+from reident.page.common import reserved, size_class, verdict_on
+from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.terms import some
+from reident.page.wording import (
     apart,
     bold_cells,
     count,
@@ -32,6 +30,8 @@ from reident.report.wording import (
     percent,
     span,
 )
+from reident.report.blocks.filerisk_thresholds import is_unsure_by_values, judged_value, limit_of_units, limit_text
+from reident.report.results import LIMITS, VERDICT, Results
 from reident.verdict.limits import BREAKS, NONE, RESERVED, UNBREAKABLE, UNKNOWN, UNSURE, undecided
 from reident.verdict.onefile import is_of_units
 from reident.verdict.warnings import FILE

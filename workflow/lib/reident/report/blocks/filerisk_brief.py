@@ -6,8 +6,12 @@ from datetime import date as Date
 from typing import Any
 
 from reident.filerisk.settings import BELOW, UNITS
+from reident.page.common import FEW, portion
+from reident.page.layout import ReportColumn, block, items, table
+from reident.page.sentences import Sentences
+from reident.page.terms import some
+from reident.page.wording import count, day, declared, defined, escape, listed, percent, without_repeats
 from reident.report.blocks.brief import unseen_without_attack
-from reident.report.blocks.common import FEW, portion
 from reident.report.blocks.filerisk import (
     LEVELS,
     SUMMARY,
@@ -30,11 +34,7 @@ from reident.report.blocks.filerisk_thresholds import (
     limit_name,
     shown,
 )
-from reident.report.layout import ReportColumn, block, items, table
 from reident.report.results import LIMITS, Results
-from reident.report.sentences import Sentences
-from reident.report.terms import some
-from reident.report.wording import count, day, declared, defined, escape, listed, percent, without_repeats
 from reident.sections.decision import LIMITS as SECTIONS
 from reident.verdict.limits import BREAKS, NONE, UNBREAKABLE, UNSURE, undecided
 from reident.verdict.onefile import is_of_units

@@ -6,8 +6,26 @@ import pandas as pd
 
 from reident.filerisk.estimates import Z
 from reident.language.messages import sentence
-from reident.report import style
-from reident.report.blocks.common import top_of
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import top_of
+from reident.page.layout import ReportColumn, block, box, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Sheet
+from reident.page.terms import some
+from reident.page.wording import (
+    count,
+    count_cells,
+    declared,
+    defined,
+    fixed,
+    listed,
+    number,
+    percent,
+    span,
+    whole,
+    without_unit,
+)
 from reident.report.blocks.filerisk import (
     CLASSES,
     DEFINITIONS,
@@ -21,25 +39,7 @@ from reident.report.blocks.filerisk import (
     short_name,
     unreached,
 )
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, paragraphs, table
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
-from reident.report.terms import some
-from reident.report.wording import (
-    count,
-    count_cells,
-    declared,
-    defined,
-    fixed,
-    listed,
-    number,
-    percent,
-    span,
-    whole,
-    without_unit,
-)
 
 TEXT = Sentences("filerisk")
 HEADING = Sentences("headings")

@@ -25,15 +25,15 @@ from reident.filerisk.estimates import (
     UNSUPPORTED,
     WITHHELD,
 )
-from reident.report import style
-from reident.report.blocks.common import in_order
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import in_order
+from reident.page.layout import block, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Look
+from reident.page.wording import UNDEFINED, declared, defined, escape, fixed, without_unit
 from reident.report.blocks.filerisk import SUMMARY, file_name, quantity
-from reident.report.columns import columns
-from reident.report.layout import block, items, paragraphs, table
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look
-from reident.report.wording import UNDEFINED, declared, defined, escape, fixed, without_unit
 
 TEXT = Sentences("filerisk_models")
 MODELS = "filerisk/population.csv"

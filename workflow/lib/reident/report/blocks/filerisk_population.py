@@ -9,9 +9,15 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.report import style
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import row_account
+from reident.page.layout import ReportColumn, block, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Look, Sheet
+from reident.page.terms import some
+from reident.page.wording import UNDEFINED, count, count_cells, declared, escape, fixed, label_cells, listed, percent
 from reident.report.blocks.choices import Choice, table_of
-from reident.report.blocks.common import row_account
 from reident.report.blocks.filerisk import (
     CLASSES,
     SUMMARY,
@@ -25,13 +31,7 @@ from reident.report.blocks.filerisk import (
     unreached,
 )
 from reident.report.blocks.filerisk_dis import DEFINED, LOOKS, occurring_classes, values_by_definition
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look, Sheet
-from reident.report.terms import some
-from reident.report.wording import UNDEFINED, count, count_cells, declared, escape, fixed, label_cells, listed, percent
 from reident.sections.filerisk import FileRisk
 
 TEXT = Sentences("filerisk")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from reident.report import style
-from reident.report.blocks.common import in_order, keys_in_words, limit_line, top_of
-from reident.report.blocks.filerisk import file_name
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, items, paragraphs, table
-from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
-from reident.report.terms import some
-from reident.report.wording import (
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import in_order, keys_in_words, limit_line, top_of
+from reident.page.layout import ReportColumn, block, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Sheet
+from reident.page.terms import some
+from reident.page.wording import (
     bold_cells,
     count,
     count_cells,
@@ -29,6 +27,8 @@ from reident.report.wording import (
     without_repeats,
     without_unit,
 )
+from reident.report.blocks.filerisk import file_name
+from reident.report.results import Results
 
 TEXT = Sentences("filerisk_scenarios")
 HEADING = Sentences("headings")

@@ -8,12 +8,12 @@ import pandas as pd
 
 from reident.filerisk.estimates import INDIVIDUAL
 from reident.filerisk.settings import BELOW, POPULATION, SAMPLE
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, paragraphs, table
+from reident.page.columns import columns
+from reident.page.layout import ReportColumn, block, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.terms import some
+from reident.page.wording import UNDEFINED, apart, declared, defined, escape, number, percent, span
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.terms import some
-from reident.report.wording import UNDEFINED, apart, declared, defined, escape, number, percent, span
 from reident.sections.decision import LIMITS
 from reident.verdict.limits import UNSURE
 from reident.verdict.onefile import is_of_units

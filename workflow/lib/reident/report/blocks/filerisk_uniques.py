@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from reident.page.columns import columns
+from reident.page.layout import ReportColumn, block, box, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.terms import some
+from reident.page.wording import count, count_cells, defined, escape, number, percent
 from reident.report.blocks.filerisk import COARSER, CONVENTIONS, SIZES, SUMMARY, VARIABLES, by_excluded, quantity
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, paragraphs, table
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.terms import some
-from reident.report.wording import count, count_cells, defined, escape, number, percent
 
 TEXT = Sentences("filerisk")
 HEADING = Sentences("headings")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pandas as pd
 
-from reident.report.blocks.common import keys_in_words, portion
+from reident.page.columns import columns
+from reident.page.common import keys_in_words, portion
+from reident.page.layout import ReportColumn, block, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.terms import some
+from reident.page.wording import count, defined, escape, percent, span, without_unit
 from reident.report.blocks.filerisk import file_name
 from reident.report.blocks.filerisk_thresholds import UNITS_TABLE as UNITS
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.terms import some
-from reident.report.wording import count, defined, escape, percent, span, without_unit
 
 TEXT = Sentences("filerisk_units")
 MAX_LINES = 20

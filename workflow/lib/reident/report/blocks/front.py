@@ -7,13 +7,11 @@ from datetime import date as Date
 import pandas as pd
 
 from reident.linkage.settings import ANY, WHOLE
-from reident.report.blocks.common import FEW, reserved, share_of
-from reident.report.blocks.larger import GUESSED, LARGER, curve, extrapolated, multiple
-from reident.report.layout import Block, ReportColumn, block, box
-from reident.report.results import LIMITS, VERDICT, Results
-from reident.report.sentences import Sentences
-from reident.report.terms import some, title
-from reident.report.wording import (
+from reident.page.common import FEW, reserved, share_of
+from reident.page.layout import Block, ReportColumn, block, box
+from reident.page.sentences import Sentences
+from reident.page.terms import some, title
+from reident.page.wording import (
     apart,
     count,
     day,
@@ -27,6 +25,8 @@ from reident.report.wording import (
     without_unit,
     word,
 )
+from reident.report.blocks.larger import GUESSED, LARGER, curve, extrapolated, multiple
+from reident.report.results import LIMITS, VERDICT, Results
 from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN
 from reident.verdict.outcomes import BREAKS, EXCEEDS, NONE, NOTHING, PASSES, UNBREAKABLE, UNSURE
 from reident.verdict.warnings import ATTACK

@@ -9,14 +9,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from reident.report import style
-from reident.report.blocks.common import top_of
-from reident.report.layout import ReportColumn, block, items, paragraphs, table
-from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look
-from reident.report.terms import metric_cells, title
-from reident.report.wording import (
+from reident.page import style
+from reident.page.common import top_of
+from reident.page.layout import ReportColumn, block, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Look
+from reident.page.terms import metric_cells, title
+from reident.page.wording import (
     count,
     count_cells,
     declared,
@@ -27,6 +26,7 @@ from reident.report.wording import (
     without_repeats,
     without_unit,
 )
+from reident.report.results import Results
 
 TEXT = Sentences("larger")
 HEADING = Sentences("headings")

@@ -9,13 +9,11 @@ import pandas as pd
 from reident.language import messages
 from reident.linkage.settings import WHOLE
 from reident.matching.correspondence import INVALID
-from reident.report.blocks.common import keys_in_words, portion, reserved, share_of
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.report.results import LIMITS as LIMITS_
-from reident.report.results import VERDICT, Results
-from reident.report.sentences import Sentences
-from reident.report.wording import (
+from reident.page.columns import columns
+from reident.page.common import keys_in_words, portion, reserved, share_of
+from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.wording import (
     NO_BREAK,
     UNDEFINED,
     apart,
@@ -30,6 +28,8 @@ from reident.report.wording import (
     number,
     word,
 )
+from reident.report.results import LIMITS as LIMITS_
+from reident.report.results import VERDICT, Results
 from reident.sections.matching import KNOWN
 from reident.verdict.limits import OPEN, RESERVED, UNKNOWN, worst
 from reident.verdict.outcomes import UNBREAKABLE

@@ -6,9 +6,26 @@ import math
 
 import pandas as pd
 
-from reident.report import style
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import limit_line, row_account, size_class, size_tick, top_of
+from reident.page.layout import ReportColumn, block, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Sheet
+from reident.page.terms import some
+from reident.page.wording import (
+    UNDEFINED,
+    count,
+    count_cells,
+    escape,
+    fixed,
+    listed,
+    percent,
+    shorten,
+    without_repeats,
+    word,
+)
 from reident.report.blocks.choices import Choice, table_of
-from reident.report.blocks.common import limit_line, row_account, size_class, size_tick, top_of
 from reident.report.blocks.matching import (
     CONFIDENTIAL,
     DISTRIBUTION,
@@ -25,24 +42,7 @@ from reident.report.blocks.matching import (
     synthetic_files,
 )
 from reident.report.blocks.matching_summaries import summary_columns, summary_limits
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, paragraphs, table
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Sheet
-from reident.report.terms import some
-from reident.report.wording import (
-    UNDEFINED,
-    count,
-    count_cells,
-    escape,
-    fixed,
-    listed,
-    percent,
-    shorten,
-    without_repeats,
-    word,
-)
 
 TEXT = Sentences("matching")
 HEADING = Sentences("headings")

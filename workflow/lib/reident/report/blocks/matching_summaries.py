@@ -8,8 +8,14 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.report import style
-from reident.report.blocks.common import in_order, limit_line, top_of
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import in_order, limit_line, top_of
+from reident.page.layout import ReportColumn, block, box, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure
+from reident.page.terms import some
+from reident.page.wording import count_cells, escape, inside, percent, without_repeats, word
 from reident.report.blocks.matching import (
     CERTAIN,
     CONFIDENTIAL,
@@ -32,13 +38,7 @@ from reident.report.blocks.matching import (
     summary_name,
     synthetic_files,
 )
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, paragraphs, table
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure
-from reident.report.terms import some
-from reident.report.wording import count_cells, escape, inside, percent, without_repeats, word
 
 TEXT = Sentences("matching")
 HEADING = Sentences("headings")

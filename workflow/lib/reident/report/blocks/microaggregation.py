@@ -11,15 +11,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from reident.report import style
-from reident.report.blocks.common import row_account, size_class
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import row_account, size_class
+from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure
+from reident.page.terms import some, title
+from reident.page.wording import bold_cells, declared, escape, fixed_cells, percent, percent_cells, rates, word
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure
-from reident.report.terms import some, title
-from reident.report.wording import bold_cells, declared, escape, fixed_cells, percent, percent_cells, rates, word
 
 TEXT = Sentences("microaggregation")
 HEADING = Sentences("headings")

@@ -10,15 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from reident.linkage.settings import WHOLE
-from reident.report import style
-from reident.report.blocks.common import DASHED
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, paragraphs, table
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import DASHED
+from reident.page.layout import ReportColumn, block, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Look, Sheet
+from reident.page.terms import metric_cells, some, title
+from reident.page.wording import count, count_cells, defined, inside, listed, percent, rates
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look, Sheet
-from reident.report.terms import metric_cells, some, title
-from reident.report.wording import count, count_cells, defined, inside, listed, percent, rates
 from reident.sections.linkage import MAX_CANDIDATES
 
 TEXT = Sentences("patterns")

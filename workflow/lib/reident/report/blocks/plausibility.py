@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from reident.report.layout import ReportColumn, block, table
+from reident.page.layout import ReportColumn, block, table
+from reident.page.sentences import Sentences
+from reident.page.wording import UNDEFINED, label_cells, percent, without_unit
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.wording import UNDEFINED, label_cells, percent, without_unit
 
 TEXT = Sentences("plausibility")
 HEADING = Sentences("headings")

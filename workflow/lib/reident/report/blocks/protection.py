@@ -9,9 +9,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.linkage.settings import SIDES, WHOLE
-from reident.report import style
+from reident.page import style
+from reident.page.common import limit_line, top_of
+from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure
+from reident.page.terms import metric_cells, title
+from reident.page.wording import UNDEFINED, count, count_cells, defined, escape, inside, label_cells, percent, rates
 from reident.report.blocks.attack import shown_strata, with_strata_note
-from reident.report.blocks.common import limit_line, top_of
 from reident.report.blocks.variants import (
     RATES,
     changed_metrics,
@@ -23,12 +28,7 @@ from reident.report.blocks.variants import (
     shown_lines,
 )
 from reident.report.blocks.variants_figures import label
-from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure
-from reident.report.terms import metric_cells, title
-from reident.report.wording import UNDEFINED, count, count_cells, defined, escape, inside, label_cells, percent, rates
 
 TEXT = Sentences("protection")
 HEADING = Sentences("headings")

@@ -6,13 +6,13 @@ import pandas as pd
 
 from reident.linkage.intervals import FEW_CLUSTERS, are_independent
 from reident.linkage.settings import WHOLE
+from reident.page.columns import columns
+from reident.page.layout import ReportColumn, block, box, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.terms import metric_cells, title
+from reident.page.wording import UNDEFINED, declared, defined, escape, fixed_cells, listed, percent, times
 from reident.report.blocks.front import interval_column, unconfirmable
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, paragraphs, table
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.terms import metric_cells, title
-from reident.report.wording import UNDEFINED, declared, defined, escape, fixed_cells, listed, percent, times
 
 TEXT = Sentences("rates")
 HEADING = Sentences("headings")

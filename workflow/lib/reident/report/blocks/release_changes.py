@@ -8,12 +8,9 @@ from typing import Any
 from reident.archive.changes import HIDDEN, Change
 from reident.archive.comparison import SIDES, Comparison
 from reident.language.messages import label
-from reident.report.blocks.releases import group_heading
-from reident.report.blocks.warnings import warning_text
-from reident.report.layout import ReportColumn, paragraphs, table
-from reident.report.results import WARNINGS
-from reident.report.sentences import Sentences
-from reident.report.wording import (
+from reident.page.layout import ReportColumn, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.wording import (
     count,
     defined,
     digits,
@@ -25,6 +22,9 @@ from reident.report.wording import (
     without_repeats,
     without_unit,
 )
+from reident.report.blocks.releases import group_heading
+from reident.report.blocks.warnings import warning_text
+from reident.report.results import WARNINGS
 
 TEXT = Sentences("releases")
 MAX_CHANGES = 40

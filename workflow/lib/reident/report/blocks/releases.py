@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from reident.archive import comparison as compared
 from reident.archive.comparison import MEASURES, SIDES, Comparison
 from reident.archive.differences import FELL, GREW, OPEN, RISK, UNCLEAR, Difference, Share
-from reident.report.layout import ReportColumn, box, items, paragraphs, table
-from reident.report.sentences import Sentences
-from reident.report.terms import metric_cells, some, title
-from reident.report.wording import (
+from reident.page.layout import ReportColumn, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.terms import metric_cells, some, title
+from reident.page.wording import (
     UNDEFINED,
     count,
     declared,

@@ -9,15 +9,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.linkage.settings import WHOLE
-from reident.report import style
-from reident.report.blocks.attack import MAX_STRATA, with_strata_note, worst_strata
-from reident.report.blocks.common import limit_line, top_of
-from reident.report.layout import ReportColumn, block, paragraphs, table
-from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look, Sheet
-from reident.report.terms import metric_cells, title
-from reident.report.wording import (
+from reident.page import style
+from reident.page.common import limit_line, top_of
+from reident.page.layout import ReportColumn, block, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Look, Sheet
+from reident.page.terms import metric_cells, title
+from reident.page.wording import (
     NO_BREAK,
     UNDEFINED,
     count,
@@ -32,6 +30,8 @@ from reident.report.wording import (
     rates,
     shorten,
 )
+from reident.report.blocks.attack import MAX_STRATA, with_strata_note, worst_strata
+from reident.report.results import Results
 
 TEXT = Sentences("rates")
 HEADING = Sentences("headings")

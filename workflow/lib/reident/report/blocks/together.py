@@ -9,16 +9,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.linkage.settings import ALL, ANY, EXACTLY, ONE, WHOLE
-from reident.report import style
-from reident.report.blocks.common import FEW, portion, share_of, top_of, verdict_on
-from reident.report.blocks.front import interval_column
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.report.results import LIMITS, VERDICT, Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look
-from reident.report.terms import metric_cells, some, title
-from reident.report.wording import (
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import FEW, portion, share_of, top_of, verdict_on
+from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Look
+from reident.page.terms import metric_cells, some, title
+from reident.page.wording import (
     apart,
     count,
     declared,
@@ -30,6 +28,8 @@ from reident.report.wording import (
     without_repeats,
     word,
 )
+from reident.report.blocks.front import interval_column
+from reident.report.results import LIMITS, VERDICT, Results
 from reident.verdict.warnings import TOGETHER
 
 TEXT = Sentences("together")

@@ -6,15 +6,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.linkage.settings import WHOLE
-from reident.report import style
-from reident.report.blocks.common import portion, share_of, size_class
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, paragraphs, table
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import portion, share_of, size_class
+from reident.page.layout import ReportColumn, block, box, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Look
+from reident.page.terms import metric_cells, some, title
+from reident.page.wording import count
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look
-from reident.report.terms import metric_cells, some, title
-from reident.report.wording import count
 
 TEXT = Sentences("units")
 HEADING = Sentences("headings")

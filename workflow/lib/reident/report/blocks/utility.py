@@ -9,8 +9,13 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.linkage.metrics import REGISTRY
-from reident.report import style
-from reident.report.blocks.common import DASHED, number_or_day, top_of
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import DASHED, number_or_day, top_of
+from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure, Look, Sheet
+from reident.page.wording import UNDEFINED, declared, defined, digits, escape, listed, number, percent, rates
 from reident.report.blocks.variants import (
     MAX_VARIANTS,
     RATES,
@@ -22,12 +27,7 @@ from reident.report.blocks.variants import (
     verdicts_of,
 )
 from reident.report.blocks.variants_figures import label
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.report.results import VERDICT, Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure, Look, Sheet
-from reident.report.wording import UNDEFINED, declared, defined, digits, escape, listed, number, percent, rates
 from reident.suggestion.search import dominated
 from reident.verdict.limits import OPEN, RESERVED, WITHIN
 

@@ -11,15 +11,11 @@ import pandas as pd
 from reident.intake.severity import SEVERITIES
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import WHOLE
-from reident.report.blocks.filerisk import name_of
-from reident.report.blocks.front import conditional_rates, interval_column
-from reident.report.blocks.matching import decimals_of, judged, limited_summary, limits, summary_name
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.report.results import VERDICT, Results
-from reident.report.sentences import Sentences
-from reident.report.terms import some, title
-from reident.report.wording import (
+from reident.page.columns import columns
+from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.terms import some, title
+from reident.page.wording import (
     UNDEFINED,
     count,
     count_cells,
@@ -33,6 +29,10 @@ from reident.report.wording import (
     rates,
     without_unit,
 )
+from reident.report.blocks.filerisk import name_of
+from reident.report.blocks.front import conditional_rates, interval_column
+from reident.report.blocks.matching import decimals_of, judged, limited_summary, limits, summary_name
+from reident.report.results import VERDICT, Results
 from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN, WITHIN
 from reident.verdict.limits import VERDICTS as BY_GRAVITY
 from reident.verdict.warnings import TOGETHER

@@ -11,8 +11,13 @@ from typing import Any, NamedTuple
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.report import style
-from reident.report.blocks.common import DASHED, limit_line, top_of
+from reident.page import style
+from reident.page.common import DASHED, limit_line, top_of
+from reident.page.layout import block
+from reident.page.sentences import Sentences
+from reident.page.style import Figure
+from reident.page.terms import title
+from reident.page.wording import digits, escape, inside, listed, percent
 from reident.report.blocks.patterns import panels
 from reident.report.blocks.variants import (
     MATCHING,
@@ -27,12 +32,7 @@ from reident.report.blocks.variants import (
     settings_of,
     shown_lines,
 )
-from reident.report.layout import block
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure
-from reident.report.terms import title
-from reident.report.wording import digits, escape, inside, listed, percent
 
 TEXT = Sentences("variants")
 MAX_CURVES = 8

@@ -10,15 +10,15 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
-from reident.report import style
-from reident.report.blocks.common import share_rows
-from reident.report.columns import columns
-from reident.report.layout import ReportColumn, block, items, paragraphs, table
+from reident.page import style
+from reident.page.columns import columns
+from reident.page.common import share_rows
+from reident.page.layout import ReportColumn, block, items, paragraphs, table
+from reident.page.sentences import Sentences
+from reident.page.style import Figure
+from reident.page.terms import narrow_title, some, title
+from reident.page.wording import count, escape, label_cells, number, percent, rates
 from reident.report.results import LIMITS, Results
-from reident.report.sentences import Sentences
-from reident.report.style import Figure
-from reident.report.terms import narrow_title, some, title
-from reident.report.wording import count, escape, label_cells, number, percent, rates
 from reident.suggestion.outcome import NONE, WITHIN
 from reident.verdict.outcomes import EXCEEDS
 

@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 
 from reident.intake.severity import UNDERSTATES
 from reident.language.messages import label, translated
-from reident.report.columns import columns
-from reident.report.layout import box, table
+from reident.page.columns import columns
+from reident.page.layout import box, table
+from reident.page.sentences import Sentences
+from reident.page.style import LIMIT, MUTED, RULE, Look, percent_axis
+from reident.page.wording import count, declared, defined, escape, label_cells, listed, number, percent, sentence
 from reident.report.results import Results
-from reident.report.sentences import Sentences
-from reident.report.style import LIMIT, MUTED, RULE, Look, percent_axis
-from reident.report.wording import count, declared, defined, escape, label_cells, listed, number, percent, sentence
 from reident.sections.days import day_text
 from reident.verdict.limits import RESERVED, UNKNOWN, undecided
 from reident.verdict.outcomes import BREAKS, NONE, UNBREAKABLE

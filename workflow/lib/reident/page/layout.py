@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reident.errors import InputError
-from reident.report.sentences import Sentences, use
+from reident.page.sentences import Sentences, use
 
 TITLE = Sentences("sections")
 REPORT = "application/vnd.reident.report+markdown"

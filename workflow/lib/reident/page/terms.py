@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from reident.language.messages import words
 from reident.linkage.metrics import REGISTRY
-from reident.report.sentences import Sentences
+from reident.page.sentences import Sentences
 
 METRICS = Sentences("metrics")
 NOUNS = Sentences("nouns")

@@ -20,8 +20,8 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from reident.report import fonts
-from reident.report.wording import digits, fixed, plain, shorten
+from reident.page import fonts
+from reident.page.wording import digits, fixed, plain, shorten
 
 INK = "#1d2733"
 MUTED = "#5b6670"

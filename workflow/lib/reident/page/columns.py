@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from reident.report.layout import ReportColumn
-from reident.report.sentences import Sentences
-from reident.report.wording import bold_cells, count_cells, fixed_cells, label_cells, number, rates, without_repeats
+from reident.page.layout import ReportColumn
+from reident.page.sentences import Sentences
+from reident.page.wording import bold_cells, count_cells, fixed_cells, label_cells, number, rates, without_repeats
 
 COUNTED = frozenset({"P", "U", "pairs", "smallest", "below_3", "below_5", "common_codes", "size", "rank"})
 """Counts whose names do not say it."""
