@@ -9,9 +9,9 @@ import time
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from reident.linkage import together
 from reident.linkage.settings import JoiningSettings
 from reident.sections.linkage import Rates
+from reident.together import join as together
 
 STRATA = 50
 CANDIDATES = 5

@@ -13,17 +13,17 @@ from making.studies import in_strata
 from reident.intake.severity import table as warnings_table
 from reident.larger import thinning
 from reident.larger.curves import extrapolate
+from reident.larger.section import LargerIntruder
 from reident.larger.settings import ExtrapolationSettings
 from reident.ledger.stored import read_csv
 from reident.linkage import surest
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import JoiningSettings, Variable
-from reident.linkage.together import join
 from reident.pipeline.tables import TABLES
-from reident.sections.larger import LargerIntruder
 from reident.sections.linkage import Rates
-from reident.sections.utility import Utility
+from reident.together.join import join
 from reident.utility.measure import Measured, measure
+from reident.utility.section import Utility
 from reident.utility.settings import UtilitySettings
 
 RIVALS = (120, 40, 20, 10, 8, 6, 4, 3, 2, 2)

@@ -10,11 +10,11 @@ import pyarrow as pa
 from making.report import write_computed
 from making.studies import as_text
 from making.warnings import Sentence, warning_table
-from reident.matching import closest
+from reident.closest import distances as closest
 from reident.matching import prepare as intake
+from reident.matching.section import Matching
 from reident.matching.summary import Matched, match_files
 from reident.pipeline import step_settings
-from reident.sections.matching import Matching
 from reident.study import model as study
 
 Change = Callable[[pd.DataFrame, int], pd.DataFrame]

@@ -24,6 +24,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+import reident
 from making.warnings import Sentence, warning_table
 from reident.intake.severity import StudyWarning
 from reident.ledger.chain import sealed
@@ -31,11 +32,11 @@ from reident.ledger.stored import arranged, encoded, read_csv
 from reident.linkage import surest
 from reident.linkage.agreement_of_metrics import OF_ONE_METRIC
 from reident.linkage.intervals import interval
-from reident.linkage.protection import Attack, compare
 from reident.page.layout import Block
 from reident.pipeline.tables import TABLES
 from reident.plausibility import findings
 from reident.plausibility.findings import Finding
+from reident.protection.compare import Attack, compare
 from reident.report import blocks
 from reident.report.results import Results
 from reident.sections.checklist import Questions
@@ -47,8 +48,15 @@ from reident.verdict.settings import VerdictSettings
 from reident.verdict.warnings import SOURCES
 from scipy.stats import beta
 
-MODULES = {module.name: import_module(f"{blocks.__name__}.{module.name}") for module in iter_modules(blocks.__path__)}
-"""The modules of the blocks of the report."""
+LIBRARY = Path(reident.__file__).parent
+MODULES = {
+    **{module.name: import_module(f"{blocks.__name__}.{module.name}") for module in iter_modules(blocks.__path__)},
+    **{
+        file.stem.replace("report", file.parent.name): import_module(f"reident.{file.parent.name}.{file.stem}")
+        for file in sorted(LIBRARY.glob("*/report*.py"))
+    },
+}
+"""The modules of the blocks of the report: its own, and those of each analysis."""
 
 BLOCKS = {
     f"{name}.{block}": value

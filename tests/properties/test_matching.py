@@ -15,9 +15,9 @@ from reident.intake.radius import Reach, neighbourhoods, scaled_whole
 from reident.kernels.matching import count
 from reident.matching import prepare as intake
 from reident.matching.counting import pack
+from reident.matching.section import Matching
 from reident.matching.summary import CLASSES, match_files
 from reident.pipeline import step_settings
-from reident.sections.matching import Matching
 
 CODES = [["1", "2"], ["1", "2", "3"], ["a", " a", "A", "é", "e\u0301"], ["x"]]
 INTEGERS = ["1", "01", "1.0", "2", "+2", "-9", "-9.0"]

@@ -9,8 +9,8 @@ import pytest
 from making.dependent_keys import LEVELS, populations
 from oracles import population as oracle
 from reident.filerisk import log_linear, modelling, superpopulation
+from reident.filerisk.report_models import contradictions
 from reident.filerisk.settings import ModellingSettings
-from reident.report.blocks.filerisk_models import contradictions
 
 MAX_RATIO = 2
 """An estimate is bad if it is off by more than this factor."""

@@ -11,11 +11,11 @@ from oracles import together as oracle
 from oracles.strategies import studies
 from oracles.study import high_is_best
 from reident.errors import InputError
-from reident.linkage import together
 from reident.linkage.intervals import interval, one_sided
 from reident.linkage.settings import JoiningSettings
 from reident.pipeline import step_settings
 from reident.pipeline.tables import TABLES
+from reident.together import join as together
 from workflow.library_run import run
 
 SHARED = [

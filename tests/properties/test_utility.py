@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from oracles import utility as oracle
 from reident.linkage.bins import cut_points
 from reident.linkage.settings import Variable
-from reident.sections.utility import Utility
 from reident.utility import estimates
 from reident.utility.measure import measure
+from reident.utility.section import Utility
 from reident.utility.settings import UtilitySettings
 
 CATEGORIES = st.sampled_from(["a", "b", "c", None])

@@ -9,13 +9,14 @@ from oracles.checks import rounding_splits_a_tie
 from oracles.strategies import studies
 from oracles.study import METRICS
 from oracles.study import run as judge
-from reident.linkage import bins, explanation
+from reident.linkage import bins
 from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.recodings import LEFT_OUT, changes
 from reident.linkage.unique_sets import smallest_sets
 from reident.pipeline import step_settings
 from reident.sections.coarsening import plain
+from reident.why import explanation
 from workflow.library_run import run
 
 EXACT = ("unicity", "taxicab", "winkler", "fellegi_sunter")

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from reident.intake.sources import batches
 from reident.matching import prepare
+from reident.matching.section import Matching, SyntheticFile
 from reident.matching.summary import match_files
 from reident.pipeline import step_settings
-from reident.sections.matching import Matching, SyntheticFile
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 FILES = ("acs_confidential.csv", "acs_synthetic_1.csv")

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from reident.linkage.settings import Variable
-from reident.sections.utility import Utility
 from reident.utility.measure import measure
+from reident.utility.section import Utility
 from reident.utility.settings import UtilitySettings
 
 KEPT = json.loads(Path(__file__).with_name("utility.json").read_text(encoding="utf-8"))

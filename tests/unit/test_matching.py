@@ -11,9 +11,9 @@ from making.studies import table
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.matching import prepare as intake
+from reident.matching.section import Matching
 from reident.matching.summary import CLASSES, NamedSet, Risk, danger, mean_of, summarise
 from reident.pipeline import step_settings
-from reident.sections.matching import Matching
 
 STUDY = {
     "confidential": {"path": "data/confidential.csv"},

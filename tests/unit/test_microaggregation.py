@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from reident.errors import InputError
 from reident.microaggregation import masking as files
 from reident.pipeline import step_settings
-from reident.sections.simulation import SkewedAmounts
 from reident.simulation import draw_skewed, treatments
+from reident.simulation.section import SkewedAmounts
 from reident.study.model import Study
 
 BASE = {

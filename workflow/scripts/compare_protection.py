@@ -1,7 +1,7 @@
 """Adapter of the rule `compare_protection`."""
 
 from reident import ledger
-from reident.linkage.protection import Attack, compare
+from reident.protection.compare import Attack, compare
 
 with ledger.step(snakemake) as step:
     step.check_chain()

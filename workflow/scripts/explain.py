@@ -1,9 +1,9 @@
 """Adapter of the rule `explain`."""
 
 from reident import ledger
-from reident.linkage import explanation
 from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import ScoringContext
+from reident.why import explanation
 
 with ledger.step(snakemake) as step:
     prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))

@@ -1,7 +1,7 @@
 """Adapter of the rule `join_files`."""
 
 from reident import ledger
-from reident.linkage import together
+from reident.together import join as together
 
 with ledger.step(snakemake) as step:
     step.check_chain()

@@ -215,7 +215,7 @@ def rerun(monkeypatch, tmp_path, edit):
     parts = [(rule, None) for rule in STEPS if rule not in by_metric] + [("score", own) for own in REGISTRY]
 
     def forget():
-        for remembered in (digests.library_digest, digests._imports, digests._lines):
+        for remembered in (digests.library_digest, digests._imports, digests._lines, digests._words):
             remembered.cache_clear()
 
     def all_digests():
@@ -240,7 +240,7 @@ EDITS = [
     ("the study model", "study/model.py", {"resolve"}),
     ("a section of the report", "report/blocks/front.py", {"report"}),
     ("the pages of the edition", "report/edition.py", {"edition"}),
-    ("a sentence", "report/sentences/en/front.yaml", {"report", "edition"}),
+    ("a sentence", "report/words/front.yaml", {"report", "edition"}),
     ("a sentence of a warning", "language/en/messages.yaml", {"prepare", "judge", "report"}),
     ("a German sentence of a warning", "language/de/messages.yaml", {"report", "edition"}),
     ("confirmation", "linkage/confirmation.py", {"confirm"}),

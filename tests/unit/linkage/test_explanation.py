@@ -4,10 +4,11 @@ import random
 
 import pytest
 from making.studies import plain
-from reident.linkage import bins, explanation
+from reident.linkage import bins
 from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import ScoringContext
 from reident.pipeline import step_settings
+from reident.why import explanation
 from workflow.library_run import run
 
 METRICS = {

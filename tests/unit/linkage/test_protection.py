@@ -4,9 +4,9 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 from making.studies import manifest
-from reident.linkage.protection import Attack, compare
 from reident.linkage.settings import COMPARED_RATES
 from reident.pipeline.tables import TABLES
+from reident.protection.compare import Attack, compare
 
 
 def attack(strata, shift, width=1, metrics=("unicity", "taxicab")):

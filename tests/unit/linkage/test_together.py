@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 from making.studies import in_clusters, in_strata, spread
 from reident.errors import InputError
-from reident.linkage import together
 from reident.linkage.intervals import clustered
 from reident.linkage.settings import JoiningSettings
 from reident.pipeline.tables import TABLES
 from reident.sections.linkage import Rates
+from reident.together import join as together
 
 PUF = pa.table({"p": ["a", "b", "c", "d", "e"], "region": ["N", "N", "S", "S", None]})
 STRATA = in_strata(0, 0, 1, 1, None)

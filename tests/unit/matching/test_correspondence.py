@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from making.examples import examples
 from reident.matching import prepare as intake
 from reident.matching.correspondence import compare
+from reident.matching.section import Matching
 from reident.pipeline import step_settings
-from reident.sections.matching import Matching
 
 N = 1000
 

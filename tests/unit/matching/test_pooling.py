@@ -9,7 +9,7 @@ from making.matching import matched
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.kernels import pooling as kernel
-from reident.sections.matching import Matching
+from reident.matching.section import Matching
 
 
 def table(**columns):

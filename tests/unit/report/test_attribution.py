@@ -3,9 +3,9 @@
 import pytest
 from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
 from making.report import rows
+from reident.attribution import report as attribution
 from reident.page.common import keys_in_words, share_of
 from reident.page.wording import percent
-from reident.report.blocks import attribution
 from reident.report.results import Results
 
 

@@ -19,28 +19,28 @@ from making.matching import MATCHING, TRUE, WITH_HOLDOUT, people, write_matching
 from making.report import Shape, write_results
 from making.variants import ALPHA, add_variants
 from making.warnings import Sentence
+from reident.attribution import report as attribution
+from reident.closest import report as closest
+from reident.filerisk import report as filerisk
+from reident.larger import report as larger
+from reident.matching import report as matching
 from reident.report.blocks import (
     attack,
-    attribution,
     brief,
-    closest,
     fellegi_sunter,
-    filerisk,
     filerisk_brief,
     front,
-    larger,
-    matching,
     rates,
     squares,
     strata,
     surest,
-    together,
-    utility,
     variants,
     warnings,
-    why,
 )
 from reident.report.results import Results
+from reident.together import report as together
+from reident.utility import report as utility
+from reident.why import report as why
 
 EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
 ATTACK = {

@@ -5,14 +5,11 @@ import pyarrow.parquet as pq
 import pytest
 from making.filerisk import FILE_RISK, POPULATION, drawn, perturbed, write_filerisk
 from making.report import BLOCKS, cells, written
-from reident.report.blocks import (
-    filerisk,
-    filerisk_brief,
-    filerisk_dis,
-    filerisk_population,
-    filerisk_uniques,
-    warnings,
-)
+from reident.filerisk import report as filerisk
+from reident.filerisk import report_dis as filerisk_dis
+from reident.filerisk import report_population as filerisk_population
+from reident.filerisk import report_uniques as filerisk_uniques
+from reident.report.blocks import filerisk_brief, warnings
 from reident.report.results import Results
 
 

@@ -4,9 +4,11 @@ import re
 
 import pytest
 from making.filerisk import FILE_RISK, SEVERAL, drawn, write_filerisk
-from reident.report.blocks import brief, filerisk, filerisk_brief, filerisk_thresholds, squares
+from reident.filerisk import report as filerisk
+from reident.filerisk import report_thresholds as filerisk_thresholds
+from reident.outcomes import UNBREAKABLE
+from reident.report.blocks import brief, filerisk_brief, squares
 from reident.report.results import Results
-from reident.verdict.outcomes import UNBREAKABLE
 
 LIMITS = {
     "k_anonymity_at_least": 11, "dis_at_most": 1, "largest_risk_at_most": 0.0001, "k_map_at_least": 3,

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from making.filerisk import FILE_RISK, MODELLED, POPULATION, drawn, write_filerisk
 from making.report import written
-from reident.report.blocks import filerisk_models
-from reident.report.blocks.filerisk import SUMMARY
-from reident.report.blocks.filerisk_models import MODELS
+from reident.filerisk import report_models as filerisk_models
+from reident.filerisk.report import SUMMARY
+from reident.filerisk.report_models import MODELS
 from reident.report.results import Results
 
 AGAINST = {**POPULATION, "population_models": {"household": "region"}}

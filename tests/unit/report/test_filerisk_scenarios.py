@@ -3,7 +3,8 @@
 import pytest
 from making.filerisk import SEVERAL, write_filerisk
 from making.report import rows
-from reident.report.blocks import filerisk_brief, filerisk_scenarios
+from reident.filerisk import report_scenarios as filerisk_scenarios
+from reident.report.blocks import filerisk_brief
 from reident.report.results import Results
 
 AGAINST = {**SEVERAL, "population": {"file": {"path": "census.csv"}}}

@@ -2,7 +2,8 @@
 
 import pytest
 from making.filerisk import FILE_RISK, POPULATION, SEVERAL, drawn, write_filerisk
-from reident.report.blocks import filerisk, filerisk_thresholds
+from reident.filerisk import report as filerisk
+from reident.filerisk import report_thresholds as filerisk_thresholds
 from reident.report.results import Results
 
 KNOWN = {**FILE_RISK, "population": {"file": {"path": "census.csv"}}}

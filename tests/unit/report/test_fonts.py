@@ -11,7 +11,7 @@ import pytest
 from fontTools.ttLib import TTCollection, TTFont
 from making import fonts as made
 from pypdf import PdfReader
-from reident.page import fonts, style
+from reident.page import fonts, sentences, style
 from reident.page.layout import ReportColumn, Text, table
 from reident.page.wording import END_OF_ISOLATE, ISOLATE, escape, whole
 from reident.report.render import About, gather, render
@@ -154,8 +154,7 @@ def test_letters_that_no_font_has_are_told_once_with_their_number(font):
 
 
 def test_the_sentences_of_the_report_need_no_other_font():
-    folder = Path(fonts.__file__).parent / "sentences"
-    texts = "".join(file.read_text(encoding="utf-8") for file in folder.rglob("*.yaml"))
+    texts = "".join(file.read_text(encoding="utf-8") for file in sentences.files().values())
     assert not texts.isascii()
     assert fonts.warnings(texts, None) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from making.microaggregation import write_masked
 from making.report import rows
-from reident.report.blocks import microaggregation
+from reident.microaggregation import report as microaggregation
 
 
 def test_the_premise_describes_the_masking_and_the_intruder(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from making import variants
 from making.report import REGIONS, Shape, write_results, written
 from reident.page import wording
-from reident.report.blocks import protection
+from reident.protection import report as protection
 from reident.report.results import Results
 
 NB = wording.NO_BREAK

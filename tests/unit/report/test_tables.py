@@ -15,8 +15,8 @@ from making.warnings import Sentence
 from reident import language
 from reident.errors import InputError
 from reident.page import wording
+from reident.page.strata import MAX_STRATA, MAX_WORST
 from reident.report.blocks import annex, attack, brief, choices, rates, strata, warnings
-from reident.report.blocks.attack import MAX_STRATA, MAX_WORST
 from reident.report.results import Results, open_results
 
 NB = wording.NO_BREAK

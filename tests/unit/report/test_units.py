@@ -45,8 +45,8 @@ def sentences_of(entry, path):
 def test_sentences_on_records_are_on_units_and_keep_their_fields(code):
     """A phrase that is missing from `language.yaml` would leave a record, or a German article of another gender."""
     words = language.language(code)
-    for file in (sentences.FOLDER / code).glob("*.yaml"):
-        for key, text in sentences_of(language.read(file), file.stem):
+    for section, file in sentences.files().items():
+        for key, text in sentences_of(language.read(file)[code], section):
             if key.startswith(sentences.ON_RECORDS):
                 of_units = words.of_units(text)
                 assert list(field_names(of_units)) == list(field_names(text)), key

@@ -9,9 +9,9 @@ import pytest
 from making.additions import write_utility
 from making.report import Shape, cells, rows, write_results
 from making.variants import PROTECTION, add_variants
-from reident.report.blocks import utility
-from reident.report.blocks.utility import compared, risk_of
 from reident.report.results import Results
+from reident.utility import report as utility
+from reident.utility.report import compared, risk_of
 
 LABELS = [{"protection": name} for name in ("weak", "strong")]
 

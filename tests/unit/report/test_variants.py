@@ -7,9 +7,9 @@ from making.filerisk import FILE_RISK, write_filerisk
 from making.matching import write_matching
 from making.report import Shape, write_results
 from making.variants import ALPHA, PROTECTION, add_variants
+from reident.page.variants import MAX_VARIANTS, changed_metrics, distinct_lines, relevant_settings
 from reident.page.wording import percent
 from reident.report.blocks import variants, variants_figures
-from reident.report.blocks.variants import MAX_VARIANTS, changed_metrics, distinct_lines, relevant_settings
 from reident.report.results import Results
 
 ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]

@@ -7,8 +7,9 @@ import pytest
 from making.additions import write_why
 from making.report import Shape, write_results
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
-from reident.report.blocks import why
 from reident.report.results import Results
+from reident.suggestion import report as suggestion
+from reident.why import report as why
 
 METRICS = ("unicity", "taxicab")
 
@@ -59,7 +60,7 @@ def suggested(tmp_path):
 
 
 def test_the_set_that_meets_the_limits_and_loses_least_is_named(suggested):
-    text = str(why.why_suggested(suggested()))
+    text = str(suggestion.suggested(suggested()))
     assert "tried with 3 sets" in text
     assert "**2 of them meet the limits" in text
     assert "age: intervals of 10; school: pairs of neighbours" in text
@@ -67,7 +68,7 @@ def test_the_set_that_meets_the_limits_and_loses_least_is_named(suggested):
 
 
 def test_sets_that_another_dominates_are_left_to_the_file(suggested):
-    shown = str(why.why_suggestions(suggested()))
+    shown = str(suggestion.suggestions(suggested()))
     assert "intervals of 10" in shown
     assert "none: the study itself" in shown
     assert "left out |" not in shown.replace("  ", " ")
@@ -82,4 +83,4 @@ def test_sets_that_another_dominates_are_left_to_the_file(suggested):
     ],
 )
 def test_what_was_not_found_or_not_needed_is_said(suggested, columns, text):
-    assert text in str(why.why_suggested(suggested(**columns)))
+    assert text in str(suggestion.suggested(suggested(**columns)))

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from reident.errors import InputError
-from reident.sections.simulation import LocalAuthorities
 from reident.simulation import populate, population
 from reident.simulation.population import Streams
+from reident.simulation.section import LocalAuthorities
 
 
 @cache

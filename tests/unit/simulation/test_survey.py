@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 from reident.errors import InputError
-from reident.sections.simulation import UNTREATED, HouseholdSurvey, Treatment
 from reident.simulation import brokers, simulate, survey
+from reident.simulation.section import UNTREATED, HouseholdSurvey, Treatment
 
 SMALL = {"households": 700, "puf_records": 300, "eif_records": 500}
 NO_TREATMENT = {
@@ -56,7 +56,7 @@ class TestSameBytes:
     def test_equal_in_other_environments(self, surroundings):
         code = (
             "import hashlib\n"
-            "from reident.sections.simulation import UNTREATED, HouseholdSurvey, Treatment\n"
+            "from reident.simulation.section import UNTREATED, HouseholdSurvey, Treatment\n"
             "from reident.simulation import simulate\n"
             f"files = simulate(HouseholdSurvey(**{SMALL!r}))\n"
             r"text = ''.join(f'{name}\n{file.to_csv(index=False)}' for name, file in sorted(files.items()))"

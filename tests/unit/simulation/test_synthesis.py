@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from reident.errors import InputError
-from reident.sections.simulation import SyntheticSurvey
 from reident.simulation import synthesize
+from reident.simulation.section import SyntheticSurvey
 from reident.simulation.synthesis import COLUMNS, draw_donors
 
 FILES = ("confidential", "synthetic_1", "synthetic_2", "synthetic_3")

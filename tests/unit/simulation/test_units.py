@@ -9,8 +9,8 @@ from pydantic import TypeAdapter
 from reident.errors import InputError
 from reident.ledger import stored
 from reident.pipeline.steps import table_of
-from reident.sections.simulation import Households, Simulation, Visits
 from reident.simulation import simulate
+from reident.simulation.section import Households, Simulation, Visits
 
 EXACT = {"known": 1.0, "lacking": 0, "wrong": 0, "moved": 0, "errors": 0, "age_noise": 0, "missing": 0, "top_age": 120}
 REGIONS = dict(

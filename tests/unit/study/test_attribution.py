@@ -3,7 +3,7 @@
 import pytest
 from making.attribution import HELD_OUT, LEARNT
 from making.studies import files, load, refused
-from reident.sections.attribution import AttributeDisclosure
+from reident.attribution.section import AttributeDisclosure
 from reident.study import named_files
 from reident.study.variants import before_protection
 

@@ -9,7 +9,8 @@ from reident.linkage.recodings import LEFT_OUT, Change
 from reident.sections.coarsening import Coarsening
 from reident.sections.decision import Decision
 from reident.suggestion.outcome import outcome, sentence, settings
-from reident.suggestion.search import Result, Search, dominated
+from reident.suggestion.search import Result, Search
+from reident.utility.frontier import dominated
 
 DECISION = Decision(confirmed_rate_at_most=0.1)
 CHANGES = {

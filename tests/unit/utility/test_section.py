@@ -8,8 +8,8 @@ from making.studies import keyed_by
 from reident.errors import InputError
 from reident.linkage.settings import Variable
 from reident.pipeline.family import Family
-from reident.sections.utility import Utility
 from reident.utility.measure import measure
+from reident.utility.section import Utility
 from reident.utility.settings import UtilitySettings
 
 STUDY = {

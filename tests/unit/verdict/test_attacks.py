@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.warnings import warning_table
+from reident.challenge import limits as attacks
 from reident.intake.severity import StudyWarning
 from reident.linkage.intervals import interval
 from reident.sections.decision import LIMITS, Decision
-from reident.verdict import attacks, limits
+from reident.verdict import limits
 from reident.verdict.settings import VerdictSettings
 
 METRICS = ("unicity", "taxicab")

@@ -10,18 +10,18 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
 from reident.api.tables import Tables, declared, made_by, threads_or_all
+from reident.closest import distances, premise
 from reident.filerisk import assessment, thresholds
 from reident.filerisk import prepare as filerisk
 from reident.filerisk.settings import FILE, ORIGINAL, POPULATION
 from reident.intake.records import in_memory
 from reident.intake.severity import table
 from reident.intake.sources import opened
-from reident.matching import closest as distances
-from reident.matching import premise, summary
 from reident.matching import prepare as matching
+from reident.matching import summary
+from reident.matching.section import HOLDOUT
 from reident.matching.settings import CONFIDENTIAL, synthetic_side
 from reident.pipeline import step_settings
-from reident.sections.matching import HOLDOUT
 
 Variables = Sequence[str | Mapping[str, Any]]
 

@@ -18,10 +18,10 @@ from reident.intake.settings import Extract
 from reident.intake.sources import batches
 from reident.linkage.metrics import adhoc
 from reident.microaggregation import masking
+from reident.microaggregation.section import ORIGINAL
 from reident.pipeline import step_settings
 from reident.pipeline.sources import drawn_files
 from reident.reading.names import TEXT, MissingColumnError, check_header
-from reident.sections.microaggregation import ORIGINAL
 from reident.study import named_files
 from reident.study import reading as studyfile
 from reident.study.model import Study, load

@@ -18,8 +18,8 @@ from reident.archive.differences import FELL, GREW, RISK, SAME, UNCLEAR, Attack,
 from reident.archive.releases import Release
 from reident.intake.severity import INVALIDATES
 from reident.linkage.settings import WHOLE
+from reident.outcomes import ATTACK
 from reident.pipeline.steps import STEPS
-from reident.verdict.warnings import ATTACK
 
 LAYOUT = 1
 """The layout of ``comparison.json``."""

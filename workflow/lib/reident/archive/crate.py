@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reident.archive import layout
+from reident.outcomes import ABOVE, RESERVED, WITHIN
 from reident.study.model import Study
 from reident.verdict import terminal
-from reident.verdict.limits import ABOVE, RESERVED, WITHIN
 
 Entity = dict[str, Any]
 

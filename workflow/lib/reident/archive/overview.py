@@ -18,7 +18,7 @@ from reident.language import named
 from reident.ledger.chain import BrokenError, Chain, located
 from reident.ledger.stored import encoded, read_csv
 from reident.linkage.settings import WHOLE
-from reident.verdict.outcomes import BREAKS, EXCEEDS, NONE, NOTHING, PASSES, UNBREAKABLE, UNSURE
+from reident.outcomes import BREAKS, EXCEEDS, NONE, NOTHING, PASSES, UNBREAKABLE, UNSURE
 
 RATES = ("confirmed_rate", "conditional_rate", "reach")
 COLUMNS = (

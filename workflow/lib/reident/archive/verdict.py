@@ -12,11 +12,23 @@ from typing import Any
 import pandas as pd
 
 from reident.archive.releases import Release, finished
+from reident.challenge.limits import is_own
 from reident.intake.severity import SEVERITIES
 from reident.linkage.settings import WHOLE
-from reident.verdict.attacks import is_own
-from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN, WITHIN
-from reident.verdict.outcomes import BREAKS, EXCEEDS, NONE, NOTHING, PASSES, UNBREAKABLE, UNSURE
+from reident.outcomes import (
+    ABOVE,
+    BREAKS,
+    EXCEEDS,
+    NONE,
+    NOTHING,
+    OPEN,
+    PASSES,
+    RESERVED,
+    UNBREAKABLE,
+    UNKNOWN,
+    UNSURE,
+    WITHIN,
+)
 from reident.verdict.terminal import SEVERITY, VERDICTS
 
 STATUS = {WITHIN: 0, ABOVE: 3, RESERVED: 4, UNKNOWN: 5, OPEN: 5}

@@ -18,7 +18,7 @@ from reident.intake.radius import Reach, neighbourhoods
 from reident.kernels import attributes, keysets
 from reident.kernels.attributes import Disclosures, Guess
 from reident.linkage.categories import codes_of, key_columns, measure_each, set_name
-from reident.sections.matching import Radius
+from reident.matching.section import Radius
 
 MEAN = "mean"
 LEVEL_SHARE, MIN_LEVEL = 0.9, 50

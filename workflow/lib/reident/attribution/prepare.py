@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from reident.attribution.section import Target
 from reident.attribution.settings import AttributionFileSettings
 from reident.errors import Guard, InputError
 from reident.intake import keys
@@ -19,7 +20,6 @@ from reident.intake.severity import INVALIDATES, NOTABLE, StudyWarning, table
 from reident.intake.sources import Source, give, narrow, opened
 from reident.intake.values import typed_key
 from reident.linkage import categories
-from reident.sections.attribution import Target
 from reident.sections.keys import KeyVariable
 
 ROW, FILE, PERSON = "row", ".file", ".original"

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from reident.attribution.section import Target
 from reident.intake.settings import Extract
-from reident.sections.attribution import Target
+from reident.matching.section import Radius
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
-from reident.sections.matching import Radius
 
 
 @dataclass(frozen=True)

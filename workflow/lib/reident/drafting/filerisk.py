@@ -11,9 +11,9 @@ from reident.drafting.sheet import Sheet, scalar
 from reident.drafting.sheet import key as key_value
 from reident.drafting.source import describe
 from reident.errors import InputError
+from reident.filerisk.section import MAX_KEY_VARIABLES
+from reident.filerisk.section import RESERVED as RISK_NAMES
 from reident.sections.days import ISO
-from reident.sections.filerisk import MAX_KEY_VARIABLES
-from reident.sections.filerisk import RESERVED as RISK_NAMES
 from reident.study.reading import TODO
 
 _MANY = 10

@@ -11,7 +11,7 @@ from reident.drafting.sheet import Sheet, code_list, flow, scalar
 from reident.drafting.sheet import key as key_value
 from reident.drafting.source import describe
 from reident.errors import InputError
-from reident.sections.microaggregation import PUFID
+from reident.microaggregation.section import PUFID
 from reident.study.reading import TODO
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from reident.filerisk.section import SpecialForm
 from reident.intake.settings import Extract
-from reident.sections.filerisk import SpecialForm
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
 

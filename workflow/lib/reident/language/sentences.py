@@ -70,8 +70,11 @@ class Sentences:
         """Return the keys of the entries of a group."""
         return list(self._entry(key))
 
+    def _content(self) -> dict[str, Any]:
+        return entries(self.folder / language.current().code, self.section)
+
     def _entry(self, key: str) -> Any:
-        entry: Any = entries(self.folder / language.current().code, self.section)
+        entry: Any = self._content()
         for part in key.split("."):
             entry = entry[part]
         return entry

@@ -23,10 +23,10 @@ from reident.intake.severity import NOTABLE, UNDERSTATES, StudyWarning, table
 from reident.intake.sources import Source, give, narrow, opened
 from reident.intake.values import Place, typed, typed_codes
 from reident.matching import correspondence
+from reident.matching.section import HOLDOUT, MatchedVariable, Target
 from reident.matching.settings import CONFIDENTIAL, MatchingFileSettings, synthetic_side
 from reident.sections.codes import Coding, clean, normaliser
 from reident.sections.files import SourceFile
-from reident.sections.matching import HOLDOUT, MatchedVariable, Target
 
 ROW, TARGET, FILE, POPULATION = ".row", ".target", ".file", ".population"
 """Columns of the prepared tables beside the file's own, which cannot be so named in a study file."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reident.intake.settings import Extract
-from reident.sections.files import SourceFile
-from reident.sections.matching import (
+from reident.matching.section import (
     HOLDOUT,
     ConfidentialFile,
     MatchedVariable,
@@ -18,9 +17,10 @@ from reident.sections.matching import (
     Target,
     UncertainTargets,
 )
+from reident.sections.files import SourceFile
 
 CONFIDENTIAL = "confidential"
-"""The side of the confidential file; that of the holdout is :data:`reident.sections.matching.HOLDOUT`."""
+"""The side of the confidential file; that of the holdout is :data:`reident.matching.section.HOLDOUT`."""
 
 
 def synthetic_side(place: int) -> str:

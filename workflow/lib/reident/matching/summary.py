@@ -15,7 +15,7 @@ from reident.linkage import sums
 from reident.matching.counting import Encoded, Matches, MatchingSettings, Regions, encode, locate, match
 from reident.matching.pooling import pool
 from reident.matching.prepare import POPULATION, ROW
-from reident.sections.matching import NamedSet
+from reident.matching.section import NamedSet
 
 MEAN, CONFIDENTIAL = "mean", "confidential"
 CERTAIN, UNCERTAIN = "certain", "uncertain"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from reident.microaggregation.section import Microaggregate
 from reident.sections.linkage import StudyColumn
-from reident.sections.microaggregation import Microaggregate
 
 
 @dataclass(frozen=True)

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.intake.severity import UNDERSTATES
 from reident.language.messages import label, translated
+from reident.outcomes import BREAKS, NONE, RESERVED, UNBREAKABLE, UNKNOWN, undecided
 from reident.page.columns import columns
-from reident.page.layout import box, table
+from reident.page.layout import ReportColumn, box, table
 from reident.page.sentences import Sentences
 from reident.page.style import LIMIT, MUTED, RULE, Look, percent_axis
-from reident.page.wording import count, declared, defined, escape, label_cells, listed, number, percent, sentence
-from reident.report.results import Results
+from reident.page.wording import (
+    count,
+    declared,
+    defined,
+    escape,
+    label_cells,
+    listed,
+    number,
+    percent,
+    sentence,
+    span,
+    without_unit,
+)
 from reident.sections.days import day_text
-from reident.verdict.limits import RESERVED, UNKNOWN, undecided
-from reident.verdict.outcomes import BREAKS, NONE, UNBREAKABLE
+
+if TYPE_CHECKING:
+    from reident.report.results import Results
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
@@ -177,3 +191,10 @@ def number_or_day(results: Results, variable: str, show: Callable[[float], str] 
     """Return the function that shows values of a linking variable: numbers, or the days of a date."""
     dates = {one["name"] for one in results.study["linking_variables"] if one["type"] == "date"}
     return day_text if variable in dates else show
+
+
+def interval_column(results: Results, lines: pd.DataFrame, width: str = "auto") -> ReportColumn:
+    """Return the column of the confidence intervals of the conditional rate."""
+    ends = zip(lines["conditional_low"], lines["conditional_high"], strict=True)
+    heading = HEADING("interval", level=declared(results.level))
+    return ReportColumn(heading, [without_unit(span(*pair)) for pair in ends], "r", width)

@@ -1,22 +1,27 @@
-"""The sentences of the report, see :mod:`reident.language.sentences`: a folder per language."""
+"""The sentences of the report, see :mod:`reident.language.sentences`: each analysis has its own, in every language.
+
+They are in ``words.yaml`` of an analysis, or where it has several sections in ``words/{section}.yaml``. At the top of a
+file are the codes of the languages.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from reident import language
 from reident.language import de, en, sentences
 
-FOLDER = Path(__file__).parent
+LIBRARY = Path(__file__).parents[1]
 PACKAGES = (en, de)
-"""The languages of which a report may be: an edited sentence of any of them makes it anew."""
+"""The languages of which a report may be: an edited message of any of them makes it anew."""
 
 ON_RECORDS = (
-    "annex.", "attack.", "attacks.", "brief.about.", "brief.at_risk.", "brief.notes.", "brief.product.",
+    "annex.", "attack.", "challenge.", "brief.about.", "brief.at_risk.", "brief.notes.", "brief.product.",
     "brief.unit.attack", "brief.unseen.", "choices.", "front.", "glossary.attack.", "headings.", "patterns.",
     "plausibility.", "protection.", "rates.", "sections.ranks", "surest.", "units.", "variants.confirmed",
     "variants.nothing_suspected",
@@ -27,11 +32,23 @@ ON_RECORDS = (
 _NOUN: ContextVar[str] = ContextVar("noun", default="record")
 
 
+@cache
+def files() -> dict[str, Path]:
+    """Return the file of the sentences of each section, by its name."""
+    own = {file.parent.name: file for file in LIBRARY.glob("*/words.yaml")}
+    return own | {file.stem: file for file in LIBRARY.glob("*/words/*.yaml")}
+
+
 class Sentences(sentences.Sentences):
-    """The sentences of one section of the report, by the name of its YAML files."""
+    """The sentences of one section of the report: by the name of its analysis, or of its file in ``words/``."""
 
     def __init__(self, section: str) -> None:
-        super().__init__(section, FOLDER)
+        super().__init__(section, LIBRARY)
+
+    def _content(self) -> dict[str, Any]:
+        file = files()[self.section]
+        content: dict[str, Any] = sentences.entries(file.parent, file.stem)[language.current().code]
+        return content
 
     def _entry(self, key: str) -> Any:
         entry = super()._entry(key)

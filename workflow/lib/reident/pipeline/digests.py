@@ -80,16 +80,17 @@ def modules(rule: str, metric: str | None = None) -> tuple[str, ...]:
     return tuple(sorted(seen))
 
 
+SENTENCES = "reident.page.sentences"
 _WITHOUT_EFFECT = ("study", "pipeline")
 """The floors whose modules reach a step by its settings alone, or are named by it."""
 
 
 def _named(module: str) -> list[str]:
-    """Return a module by itself, or with ``.*`` a package and the modules in it, which a notebook imports."""
-    package = module.removesuffix(".*")
-    if package == module:
+    """Return a module by itself, or those that a name with ``*`` stands for, which a notebook imports."""
+    if not set("*[") & set(module):
         return [module]
-    return [package, *(f"{package}.{file.stem}" for file in _path(package).glob("[!_]*.py"))]
+    files = LIBRARY.glob("/".join(module.split(".")[1:]) + ".py")
+    return [".".join(("reident", *file.relative_to(LIBRARY).with_suffix("").parts)) for file in files]
 
 
 def _path(module: str) -> Path:
@@ -101,10 +102,16 @@ def _files(module: str) -> list[Path]:
     base = _path(module)
     # Not by the folder: that of an earlier version may be left, with what was compiled.
     if not (base / "__init__.py").is_file():
-        return [base.with_suffix(".py")]
+        return [base.with_suffix(".py"), *(_words() if module == SENTENCES else ())]
     folders = [base, *(folder for folder in base.iterdir() if not (folder / "__init__.py").exists())]
     others = [file for folder in folders for file in folder.glob("*") if file.suffix not in (".py", ".pyc")]
-    return [base / "__init__.py", *sorted(file for file in others if file.is_file())]
+    return [base / "__init__.py", *sorted(file for file in others if file.is_file() and file not in _words())]
+
+
+@cache
+def _words() -> tuple[Path, ...]:
+    """Return the files of the sentences of reports: what has sentences depends on them, and no number does."""
+    return tuple(sorted([*LIBRARY.glob("*/words.yaml"), *LIBRARY.glob("*/words/*.yaml")]))
 
 
 @cache

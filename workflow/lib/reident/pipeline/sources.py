@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from reident import simulation
-from reident.sections.microaggregation import ORIGINAL
-from reident.sections.simulation import Linked, LocalAuthorities, SkewedAmounts, SyntheticSurvey
+from reident.microaggregation.section import ORIGINAL
+from reident.simulation.section import Linked, LocalAuthorities, SkewedAmounts, SyntheticSurvey
 from reident.study.model import Study
 
 

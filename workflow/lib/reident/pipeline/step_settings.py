@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
 
+from reident.attribution.section import SYNTHETIC
 from reident.attribution.settings import AttributionFileSettings, AttributionSettings
 from reident.challenge.settings import ChallengeSettings
 from reident.challenge.standard import standard
+from reident.filerisk.section import POPULATION, UNPERTURBED, FileRisk
 from reident.filerisk.settings import (
     RISKS,
     AssessmentSettings,
@@ -49,21 +51,19 @@ from reident.linkage.settings import (
     Variable,
     WeighingSettings,
 )
+from reident.matching.section import Matching
 from reident.matching.settings import ClosestSettings, MatchingFileSettings, MatchingSettings
 from reident.microaggregation.settings import MaskingSettings
 from reident.plausibility.settings import DescriptionCheckSettings
-from reident.sections.attribution import SYNTHETIC
 from reident.sections.base import Section, SectionT, required
 from reident.sections.codes import Coding, normaliser
-from reident.sections.filerisk import POPULATION, UNPERTURBED, FileRisk
-from reident.sections.matching import Matching
 from reident.sections.seal import Seal
-from reident.sections.utility import Utility
-from reident.sections.why import Why
 from reident.study.model import Study
 from reident.suggestion.settings import SuggestionSettings
+from reident.utility.section import Utility
 from reident.utility.settings import UtilitySettings
 from reident.verdict.settings import VerdictSettings
+from reident.why.section import Why
 
 
 def strata_names(study: Study) -> tuple[str, ...]:

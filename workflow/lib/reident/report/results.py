@@ -12,21 +12,19 @@ import numpy as np
 import pandas as pd
 
 from reident import language
+from reident.challenge.limits import is_own
 from reident.intake import severity
 from reident.ledger.chain import Chain, place_of, root_of
 from reident.ledger.stored import read_csv
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import WHOLE
+from reident.outcomes import ATTACK, LIMITS, OPEN, VERDICT, WARNINGS
 from reident.page.layout import locate
 from reident.page.sentences import Sentences
 from reident.pipeline import steps
 from reident.sections.codes import Coding, normaliser
 from reident.study.model import Study
-from reident.verdict.attacks import is_own
-from reident.verdict.limits import OPEN
-from reident.verdict.warnings import ATTACK
 
-WARNINGS, LIMITS, VERDICT = "verdict/warnings.csv", "verdict/limits.csv", "verdict/summary.csv"
 RESOLVED = "study.json"
 """The study with every default filled in, which decides what tables the report shows."""
 

@@ -10,13 +10,13 @@ from typing import Any
 from reident import language
 from reident.archive.overview import CHANGED, MADE, Row
 from reident.language.messages import words
+from reident.outcomes import VERDICTS
 from reident.page.layout import ReportColumn, box, items, table
 from reident.page.sentences import Sentences
 from reident.page.terms import title
+from reident.page.variants import verdict_cell
 from reident.page.wording import UNDEFINED, apart, count, day, declared, escape, number, percent
-from reident.report.blocks.variants import verdict_cell
 from reident.report.render import About, Content, to_html
-from reident.verdict.limits import VERDICTS
 
 TEXT = Sentences("studies")
 NAMES = Sentences("variants")

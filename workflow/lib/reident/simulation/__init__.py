@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from reident.sections.simulation import Households, HouseholdSurvey, Visits
 from reident.simulation import survey
 from reident.simulation.authorities import populate
 from reident.simulation.households import draw_households
+from reident.simulation.section import Households, HouseholdSurvey, Visits
 from reident.simulation.skewed import draw_skewed
 from reident.simulation.synthesis import synthesize
 from reident.simulation.visits import draw_visits

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from reident.errors import InputError
-from reident.sections.simulation import LocalAuthorities
 from reident.simulation import population
 from reident.simulation.population import Streams, Table
+from reident.simulation.section import LocalAuthorities
 
 KEY = (
     "AGE", "SEX", "MARSTAT", "RELAT", "HHSIZE", "TENURE", "ROOMS", "CARS", "EDUC", "ECON", "OCC", "ILLNESS",

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from reident.sections.simulation import Brokers
 from reident.simulation import treatments
 from reident.simulation.population import REGION_SHARES, Streams, Table, pick
+from reident.simulation.section import Brokers
 
 BROKER_COLUMNS = {
     "state": "region",

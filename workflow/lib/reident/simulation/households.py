@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from reident.errors import InputError
-from reident.sections.simulation import Households
 from reident.simulation import population, treatments
 from reident.simulation.brokers import STATES
 from reident.simulation.population import REGION_SHARES, Streams, Table, pick, rows_of
+from reident.simulation.section import Households
 
 RELATIONS = {
     population.HEAD: "HEAD",

@@ -11,8 +11,8 @@ import math
 import numpy as np
 import pandas as pd
 
-from reident.sections.simulation import SkewedAmounts
 from reident.simulation.population import Streams, as_text
+from reident.simulation.section import SkewedAmounts
 
 MEDIAN = 1_000_000
 """The median of every variable; it is large, which makes equal values rare."""

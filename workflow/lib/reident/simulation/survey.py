@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from reident.errors import InputError
-from reident.sections.simulation import HouseholdSurvey, LastYear, Treatment
 from reident.simulation import brokers, population, treatments
 from reident.simulation.population import REGION_SHARES, Streams, Table, as_text, pick, rows_of
+from reident.simulation.section import HouseholdSurvey, LastYear, Treatment
 
 RELEASED = population.columns("REGION AGE SEX MARSTAT HHSIZE EDUC OCC HOURS INCOME TENURE HOUSCOST HEALTH")
 """The columns of the public use file, with the variables of the population; the last is the sensitive one."""

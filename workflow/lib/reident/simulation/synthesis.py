@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from reident.errors import InputError
-from reident.sections.simulation import SyntheticSurvey
 from reident.simulation import population, treatments
 from reident.simulation.population import Streams, Table
+from reident.simulation.section import SyntheticSurvey
 
 COLUMNS = population.columns("REGION AGE SEX MARSTAT HHSIZE EDUC TENURE OCC INCOME HEALTH")
 """The columns of every file, with the variables of the population."""

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from reident.errors import InputError
-from reident.sections.simulation import Visits
 from reident.simulation import population, treatments
 from reident.simulation.brokers import STATES
 from reident.simulation.population import Streams, rows_of
+from reident.simulation.section import Visits
 
 DIAGNOSES = 40
 FIRST_DAY, DAYS = date(2025, 1, 1).toordinal(), 365

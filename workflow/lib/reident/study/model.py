@@ -13,24 +13,28 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, model_validator
 
+from reident.attribution.section import AttributeDisclosure
+from reident.attribution.section import Target as AttributeTarget
 from reident.challenge.section import Challenge, Challenged
+from reident.filerisk.section import POPULATION, SURVEY, FileRisk
+from reident.larger.section import LargerIntruder
 from reident.linkage.metrics import REGISTRY
-from reident.sections.attribution import AttributeDisclosure
-from reident.sections.attribution import Target as AttributeTarget
+from reident.matching.section import HOLDOUT, ConfidentialFile, Matching, SyntheticFile
+from reident.microaggregation.section import ORIGINAL, Microaggregate
 from reident.sections.base import Day, Pattern, Section, required
 from reident.sections.checklist import Checklist
 from reident.sections.decision import Decision
-from reident.sections.filerisk import POPULATION, SURVEY, FileRisk
 from reident.sections.files import SIMULATED, LinkedFiles, Name, SourceFile, table_keys
 from reident.sections.keys import KeyVariable
 from reident.sections.language import DEFAULT_LANGUAGE, Code
-from reident.sections.larger import LargerIntruder
 from reident.sections.linkage import MAX_LINKING_VARIABLES, Binning, LinkingVariable, RankFilter, Rates, Strata
-from reident.sections.matching import HOLDOUT, ConfidentialFile, Matching, SyntheticFile
-from reident.sections.microaggregation import ORIGINAL, Microaggregate
 from reident.sections.release import Release
 from reident.sections.seal import Seal
-from reident.sections.simulation import (
+from reident.sections.units import Units, with_keys
+from reident.sections.variants import MAX_VARIANTS, Varied, split
+from reident.sections.variants import check as check_variants
+from reident.sections.variants import names as variant_names
+from reident.simulation.section import (
     HouseholdSurvey,
     Linked,
     LocalAuthorities,
@@ -38,15 +42,11 @@ from reident.sections.simulation import (
     SkewedAmounts,
     SyntheticSurvey,
 )
-from reident.sections.units import Units, with_keys
-from reident.sections.utility import Utility
-from reident.sections.variants import MAX_VARIANTS, Varied, split
-from reident.sections.variants import check as check_variants
-from reident.sections.variants import names as variant_names
-from reident.sections.why import Why
 from reident.study import names, padding, units
 from reident.study import reading as studyfile
 from reident.study.metrics import ChosenMetrics
+from reident.utility.section import Utility
+from reident.why.section import Why
 
 
 class Study(Section):

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from reident.filerisk.section import SURVEY
+from reident.microaggregation.section import ORIGINAL
 from reident.sections.codes import Coding, clean
-from reident.sections.filerisk import SURVEY
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
-from reident.sections.microaggregation import ORIGINAL
 from reident.sections.recodes import OTHERWISE, span
 
 _DIGITS = re.compile(r"[0-9]+")

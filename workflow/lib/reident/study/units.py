@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from reident.attribution.section import PUF
 from reident.linkage.metrics import REGISTRY
-from reident.sections.attribution import PUF
 
 _ELSEWHERE = "use it in a study without `units`."
 

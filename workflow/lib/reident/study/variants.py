@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from reident.sections.decision import LIMITS
-from reident.sections.simulation import UNTREATED, HouseholdSurvey
 from reident.sections.variants import MAX_ID_LENGTH, Path, Varied, names, slug, split
+from reident.simulation.section import UNTREATED, HouseholdSurvey
 from reident.study.model import Study
 from reident.study.reading import dotted_key
 

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import pandas as pd
 import yaml
 
+from reident.linkage.limits import COLUMNS
 from reident.linkage.recodings import Change
 from reident.sections.coarsening import plain
 from reident.sections.decision import Decision
-from reident.suggestion.search import MAX_RUNS, Tried, dominated
-from reident.verdict.rates import COLUMNS
+from reident.suggestion.search import MAX_RUNS, Tried
+from reident.utility.frontier import dominated
 
 RATES = ["place", "metric", *COLUMNS.values(), "conditional_low", "conditional_high", "n_suspected"]
 MAX_VARIANTS = 10

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from reident.linkage.limits import judge_metric
 from reident.linkage.recodings import Change
+from reident.outcomes import NONE, UNSURE, is_beyond
 from reident.sections.decision import Decision
-from reident.verdict.outcomes import NONE, UNSURE, is_beyond
-from reident.verdict.rates import judge_metric
 
 MAX_RUNS = 50
 """The largest number of runs of the attack with coarser values."""
@@ -158,10 +158,3 @@ class Search:
         new_places = {**places, variable: place}
         pairs = [(name, new_places.get(name)) for name in self._changes]
         return tuple((name, at) for name, at in pairs if at is not None)
-
-
-def dominated(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Return for each pair of risk and loss whether another one has at most its risk and its loss, and less of one."""
-    return [
-        any(other[0] <= point[0] and other[1] <= point[1] and other != point for other in points) for point in points
-    ]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from reident.linkage import explanation
 from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.recodings import Change, changes
@@ -20,6 +19,7 @@ from reident.suggestion import trial
 from reident.suggestion.outcome import Outcome, outcome
 from reident.suggestion.search import MAX_RUNS, Chosen, Result, Search
 from reident.suggestion.settings import SuggestionSettings
+from reident.why import explanation
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source

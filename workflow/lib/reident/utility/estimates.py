@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from reident.sections.utility import Regression
 from reident.utility.files import MISSING, Both
+from reident.utility.section import Regression
 
 SMALLEST_PIVOT = 1e-9
 """A column of a design that is shorter than this, less what earlier columns explain, depends on them."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reident.linkage.settings import Variable
-from reident.sections.utility import Utility
+from reident.utility.section import Utility
 
 
 @dataclass(frozen=True)

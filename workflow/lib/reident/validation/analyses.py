@@ -20,12 +20,12 @@ from reident.filerisk import prepare as filerisk
 from reident.filerisk.settings import FILE, ORIGINAL, POPULATION, RiskFileSettings
 from reident.intake.values import typed_key
 from reident.matching import prepare as matching
+from reident.matching.section import HOLDOUT, MatchedVariable
 from reident.matching.settings import CONFIDENTIAL, MatchingFileSettings, synthetic_side
 from reident.microaggregation import masking
 from reident.microaggregation.settings import MaskingSettings
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
-from reident.sections.matching import HOLDOUT, MatchedVariable
 from reident.validation import codes
 from reident.validation.findings import Findings
 

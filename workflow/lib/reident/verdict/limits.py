@@ -5,29 +5,47 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
+from reident.attribution import limits as attribution
+from reident.challenge import limits as attacks
+from reident.closest import limits as closest
+from reident.filerisk import limits as filerisk
 from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
+from reident.linkage.limits import is_out_of_reach, judge_metric
 from reident.linkage.settings import ANY, WHOLE
-from reident.sections.decision import LIMITS, Decision
-from reident.verdict import attacks, warnings
-from reident.verdict.onefile import of_one_file
-from reident.verdict.outcomes import (
+from reident.matching import limits as matching
+from reident.outcomes import (
+    ABOUT,
+    ABOVE,
+    ATTACK,
+    ATTRIBUTES,
     BREAKS,
-    DECIMALS,
+    CLOSEST,
     EXCEEDS,
+    FILE,
+    MATCHING,
     NONE,
     NOTHING,
+    OPEN,
     PASSES,
+    RESERVED,
+    SUREST,
+    TOGETHER,
     UNBREAKABLE,
+    UNKNOWN,
     UNSURE,
+    VERDICTS,
+    WITHIN,
     Outcome,
     is_beyond,
+    undecided,
 )
-from reident.verdict.rates import is_out_of_reach, judge_metric
+from reident.sections.decision import LIMITS, Decision
+from reident.together import limits as together
+from reident.verdict import warnings
 from reident.verdict.settings import VerdictSettings
-from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER, WARNED
+from reident.verdict.warnings import WARNED
 
 SECTIONS = {
     **dict.fromkeys(("metrics", "metrics.any"), ATTACK),
@@ -49,12 +67,6 @@ ALWAYS_MET = {
     "disco_at_most": 1,
 }
 """The largest value, or the smallest, of limits on other rates than those of an attack: no result is beyond it."""
-
-ABOVE, WITHIN, RESERVED, UNKNOWN, OPEN = "above", "within", "reservations", "none", "open"
-"""Verdicts, see :data:`VERDICTS`."""
-
-VERDICTS = (ABOVE, UNKNOWN, RESERVED, WITHIN, OPEN)
-"""Every verdict; that of a study is the first of those on its analyses."""
 
 
 class Judged(NamedTuple):
@@ -111,18 +123,15 @@ def _outcomes(
         outcomes += _of_attack(decision, tables)
         others += attacks.outcomes(decision, tables[attacks.TABLE]) if attacks.TABLE in tables else []
     if "together/rates.csv" in tables:
-        outcomes += _of_joint(decision, tables["together/rates.csv"], tables["rates.csv"])
+        outcomes += together.outcomes(decision, tables["together/rates.csv"], tables["rates.csv"])
     if "filerisk/cells.csv" in tables:
-        outcomes += of_one_file(decision, tables, units=settings.units)
+        outcomes += filerisk.of_one_file(decision, tables, units=settings.units)
     if "matching/scenarios.csv" in tables:
-        outcomes += _of_matching(decision, tables["matching/scenarios.csv"], tables["matching/pooled.csv"])
-    if "matching/closest.csv" in tables and (bound := decision.nearer_excess_at_most) is not None:
-        lines = tables["matching/closest.csv"]
-        value = float((lines["share"] - lines["expected"]).max())
-        outcome = BREAKS if round(value, DECIMALS) > bound else PASSES
-        outcomes.append(Outcome(CLOSEST, "nearer_excess_at_most", "", value, bound, outcome))
+        outcomes += matching.outcomes(decision, tables["matching/scenarios.csv"], tables["matching/pooled.csv"])
+    if "matching/closest.csv" in tables:
+        outcomes += closest.outcomes(decision, tables["matching/closest.csv"])
     if "attribution/summary.csv" in tables:
-        outcomes += _of_targets(decision, tables["attribution/summary.csv"])
+        outcomes += attribution.outcomes(decision, tables["attribution/summary.csv"])
     outcomes += _without_line(decision, settings.names, outcomes)
     for row in _marked(decision, tables, [*outcomes, *others]):
         yield row._replace(outcome=NONE) if WARNED.get(row.about, row.about) in invalid else row
@@ -182,56 +191,6 @@ def _of_any(decision: Decision, tables: Mapping[str, pd.DataFrame]) -> Iterator[
     yield Outcome(ATTACK, limit, ANY, value, bound, NONE if silent else BREAKS if value > bound else PASSES)
 
 
-def _of_joint(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limits for an intruder with several files, on records that any of them finds in the whole study."""
-    lines = together[(together["stratum"] == WHOLE) & (together["files"] == ANY)]
-    tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
-    for line in lines[lines["metric"].isin(tolerance.index)].to_dict("records"):
-        for limit, bound in decision.given("together", line["metric"]).items():
-            column = limit.removeprefix("together_").removesuffix("_at_most")
-            value = float(line[column])
-            compared = value if column == "confirmed_rate" else round(value, DECIMALS)
-            outcome = BREAKS if compared > bound else NOTHING if pd.isna(value) else PASSES
-            outcome = NONE if tolerance[line["metric"]] < 0 else outcome
-            yield Outcome(TOGETHER, limit, str(line["metric"]), value, bound, outcome)
-
-
-def _of_targets(decision: Decision, learnt: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limits for every target of attribute disclosure: of its most dangerous set, the mean over the files."""
-    for row in learnt[(learnt["danger"] == 1) & (learnt["file"].astype(str) == "mean")].to_dict("records"):
-        value = float(row["disco"])
-        for limit, bound in decision.given("attribute_disclosure", str(row["target"])).items():
-            outcome = BREAKS if round(value, DECIMALS) > bound else NONE if pd.isna(value) else PASSES
-            outcome = UNBREAKABLE if bound >= 1 else outcome
-            yield Outcome(ATTRIBUTES, limit, str(row["target"]), value, bound, outcome)
-
-
-def _of_matching(decision: Decision, scenarios: pd.DataFrame, pooled: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limits for every intruder that the study lists."""
-    lines = worst(scenarios, pooled).reset_index()
-    for limit, bound in decision.given("matching").items():
-        column, most = limit.removesuffix("_at_most").removesuffix("_at_least"), limit.endswith("_at_most")
-        for row in lines.to_dict("records"):
-            value = float(row[column])
-            broken = value > bound if most else value < bound
-            outcome = BREAKS if broken else NOTHING if pd.isna(value) else PASSES
-            yield Outcome(MATCHING, limit, str(row["scenario"]), value, bound, outcome)
-
-
-def worst(scenarios: pd.DataFrame, pooled: pd.DataFrame) -> pd.DataFrame:
-    """Return the summaries of matching that limits apply to, by the name of the intruder (METHODS §8).
-
-    Each is that of the mean over the synthetic files or of an intruder who uses all of them, whichever is worse.
-    """
-    lines = scenarios[scenarios["file"] == "mean"].set_index("scenario")
-    lines = lines[lines["listed"]].copy() if lines["listed"].any() else lines.copy()
-    together = pooled[pooled["membership"] == "certain"].set_index("scenario").reindex(lines.index)
-    for column in ("expected_match_risk", "true_match_rate"):
-        lines[column] = np.fmax(lines[column], together[column])
-    lines["false_match_rate"] = np.fmin(lines["false_match_rate"], together["false_match_rate"])
-    return lines
-
-
 def _verdicts(limits: pd.DataFrame, own: pd.Series, warning_lines: pd.DataFrame) -> pd.DataFrame:
     """Return the verdict on the whole study and on each thing that a limit is about.
 
@@ -263,13 +222,6 @@ def _verdict(limits: pd.DataFrame, others: pd.DataFrame, warning_lines: pd.DataF
         UNDERSTATES in set(warning_lines["severity"]),
     )
     return RESERVED if any(reasons) else WITHIN
-
-
-def undecided(limits: pd.DataFrame) -> pd.Series:
-    """Return which limits are unsure with a value on their wrong side."""
-    values = zip(limits["limit"], limits["value"], limits["bound"], strict=True)
-    beyond = np.array([is_beyond(*line) for line in values], bool)
-    return (limits["outcome"] == UNSURE) & beyond
 
 
 def _line(scope: str, verdict: str, limits: pd.DataFrame, warning_lines: pd.DataFrame) -> dict[str, Any]:

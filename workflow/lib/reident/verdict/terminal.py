@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES
-from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN, WITHIN
+from reident.outcomes import ABOVE, OPEN, RESERVED, UNKNOWN, WITHIN
 
 VERDICTS = {
     ABOVE: "above the limit",

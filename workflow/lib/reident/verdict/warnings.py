@@ -7,21 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from reident.filerisk.settings import BEYOND, POPULATION
+from reident.closest import premise
+from reident.filerisk import limits as filerisk
 from reident.intake.severity import NOTABLE, SEVERITIES, UNDERSTATES, StudyWarning, named, of_share, table
 from reident.language.messages import Fields
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import WHOLE
-from reident.matching import premise
+from reident.outcomes import ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER
 from reident.plausibility.links import severity_of_lost
 from reident.plausibility.warnings import in_words, warned
 from reident.verdict.settings import VerdictSettings
-
-ATTACK, SUREST, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES = (
-    "attack", "surest", "together", "file_risk", "matching", "closest", "attribute_disclosure",
-)  # fmt: skip
-ABOUT = (ATTACK, SUREST, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES)
-"""What warnings and limits are about."""
 
 LIKELY = 0.5
 """Pairs of a lower mean match probability are more often chance than not."""
@@ -58,7 +53,8 @@ def collect(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> pd
     """
     parts = [tables[name].assign(about=about) for about, name in SOURCES.items() if name in tables]
     parts.append(of_attack(settings, tables).assign(about=ATTACK))
-    parts.append(table([*_of_records_alone(settings, tables), *_absent(tables)]).assign(about=FILE))
+    alone = filerisk.warnings(settings.decision, tables, units=settings.units)
+    parts.append(table(alone).assign(about=FILE))
     if "matching/premise.csv" in tables:
         parts.append(table(premise.warnings(tables["matching/premise.csv"])).assign(about=CLOSEST))
     return ordered(pd.concat(parts, ignore_index=True))
@@ -169,40 +165,6 @@ def _threshold(row: Any, v: int) -> StudyWarning | None:
     fields = {**fields, "n": int(row.tolerance), "variables": v, "remedy": remedy, "passing": passing}
     fields = {**fields, "compared": int(row.n_compared), "share": share}
     return StudyWarning(UNDERSTATES, "weak_threshold", fields, passing, share)
-
-
-def have_members(units: pd.DataFrame) -> bool:
-    """Return whether a unit of `filerisk/units.csv` has several records; otherwise units are records."""
-    return bool((units["n_members"] > units["n_units"]).any())
-
-
-def _of_records_alone(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
-    """Warn of limits that only records are compared with, where an intruder may know all members of a unit."""
-    units = tables.get("filerisk/units.csv")
-    if settings.decision is None or not settings.units or (units is not None and not have_members(units)):
-        return []
-    limits = [*settings.decision.given("file_risk.sensitive"), *settings.decision.given("file_risk.population")]
-    fields: Fields = {"limits": ", ".join(f"`{limit}`" for limit in limits)}
-    return [StudyWarning(UNDERSTATES, "records_alone", fields)] if limits else []
-
-
-def beyond_of(tables: Mapping[str, pd.DataFrame]) -> int:
-    """Return how many records the population cannot hold: more records than people have their values."""
-    judged = tables.get("filerisk/judged.csv", pd.DataFrame(columns=["limit"]))
-    lines = judged[judged["limit"] == BEYOND]
-    if len(lines):
-        return int(lines["wildcard"].iloc[0])
-    risks = tables.get("filerisk/risks.csv", pd.DataFrame(columns=["basis"])).set_index("basis")
-    return int(risks.at[POPULATION, "n_beyond"]) if POPULATION in risks.index else 0
-
-
-def _absent(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:
-    """Warn of records that the population file cannot hold: their risk is taken to be that in the file alone."""
-    if not (n := beyond_of(tables)):
-        return []
-    total = int(tables["filerisk/summary.csv"].set_index("quantity").at["records", "value"])
-    fields: Fields = {"n": n, "total": total, "share": n / total}
-    return [StudyWarning(UNDERSTATES, "not_in_the_population", fields, n, n / total)]
 
 
 def _convergence(tables: Mapping[str, pd.DataFrame]) -> list[StudyWarning]:

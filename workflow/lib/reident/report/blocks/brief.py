@@ -7,6 +7,10 @@ import re
 
 import pandas as pd
 
+from reident.challenge.report import ATTACKS, DECLARED, STANDARD, at_hand, limits_on, of_any, untried, without
+from reident.filerisk import report as filerisk
+from reident.matching import report as matching
+from reident.outcomes import BREAKS, EXCEEDS
 from reident.page.common import FEW, share_of
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
 from reident.page.sentences import Sentences
@@ -25,13 +29,11 @@ from reident.page.wording import (
     span,
     word,
 )
-from reident.report.blocks import filerisk, matching, together
-from reident.report.blocks.attacks import ATTACKS, DECLARED, STANDARD, at_hand, limits_on, of_any, untried, without
+from reident.protection.report import PROTECTION
 from reident.report.blocks.front import bound_of, conditional_rates, confirmed, larger_file, unconfirmable
-from reident.report.blocks.protection import PROTECTION
 from reident.report.blocks.squares import SQUARES, Squares, squares_of, two
 from reident.report.results import Results
-from reident.verdict.outcomes import BREAKS, EXCEEDS
+from reident.together import report as together
 
 TEXT = Sentences("brief")
 FRONT = Sentences("front")

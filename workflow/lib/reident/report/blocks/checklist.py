@@ -8,12 +8,13 @@ from datetime import date as Date
 from typing import Any, NamedTuple
 
 from reident import language
+from reident.outcomes import VERDICT
 from reident.page.layout import Piece, Text, block, box, items, paragraphs
 from reident.page.sentences import Sentences
 from reident.page.wording import NO_BREAK, day, listed, whole
 from reident.report.blocks.exhibits import EXHIBITS
 from reident.report.blocks.front import verdict_in_words
-from reident.report.results import RESOLVED, VERDICT, Results
+from reident.report.results import RESOLVED, Results
 
 TEXT = Sentences("checklist")
 ANNEX = Sentences("annex")

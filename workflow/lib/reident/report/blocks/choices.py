@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import NamedTuple
 
 from reident.linkage.metrics import adhoc, unicity
 from reident.linkage.metrics.adhoc import DEFAULT_BANDS
 from reident.linkage.settings import Variable
-from reident.page.layout import ReportColumn, block, paragraphs, table
+from reident.page.choices import Choice, table_of
+from reident.page.layout import block, paragraphs
 from reident.page.sentences import Sentences
 from reident.page.terms import some, title
 from reident.page.wording import UNDEFINED, count, declared, digits, number, percent
@@ -18,15 +18,6 @@ from reident.report.results import Results
 TEXT = Sentences("choices")
 HEADING = Sentences("headings")
 RATES = Sentences("rates")
-
-
-class Choice(NamedTuple):
-    """An open point: its subject, the option in force, the other options, and the section of METHODS."""
-
-    what: str
-    chosen: str
-    others: str
-    source: str
 
 
 @block("study.json")
@@ -42,18 +33,6 @@ def choices(results: Results) -> str:
         choice for metric, make in BY_METRIC.items() if metric in results.model.chosen for choice in make(results)
     )
     return table_of([*_missing(results), *_binning(results), *by_metric, *_filter(results), *_rates(results)])
-
-
-def table_of(choices: list[Choice]) -> str:
-    """Return choices as a table."""
-    return table(
-        TEXT("caption"),
-        ReportColumn(HEADING("choice"), [f"**{choice.what}**" for choice in choices], "l", "2fr"),
-        ReportColumn(HEADING("in_force"), [choice.chosen for choice in choices], "l", "4fr"),
-        ReportColumn(HEADING("other_options"), [choice.others for choice in choices], "l", "3fr"),
-        ReportColumn(HEADING("methods"), [choice.source for choice in choices], "l"),
-        kind="compact",
-    )
 
 
 def _others(options: Iterable[str], chosen: str) -> str:

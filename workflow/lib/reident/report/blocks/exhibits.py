@@ -11,13 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reident.filerisk.estimates import INDIVIDUAL
-from reident.filerisk.settings import POPULATION
-from reident.linkage.settings import SIDES, WHOLE
-from reident.page.layout import Block
-from reident.page.sentences import Sentences
-from reident.page.terms import some, title
-from reident.page.wording import day, declared, defined, escape, label_cells, listed, number, percent, whole
-from reident.report.blocks.filerisk import (
+from reident.filerisk.report import (
     CELLS,
     CONVENTIONS,
     SUMMARY,
@@ -28,13 +22,20 @@ from reident.report.blocks.filerisk import (
     n_complete,
     quantity,
 )
-from reident.report.blocks.filerisk_scenarios import DIVERSITY
-from reident.report.blocks.filerisk_thresholds import RISKS, judged_value
+from reident.filerisk.report_scenarios import DIVERSITY
+from reident.filerisk.report_thresholds import RISKS, judged_value
+from reident.filerisk.settings import POPULATION
+from reident.linkage.settings import SIDES, WHOLE
+from reident.matching.report import MEAN
+from reident.outcomes import VERDICT
+from reident.page.layout import Block
+from reident.page.sentences import Sentences
+from reident.page.terms import some, title
+from reident.page.wording import day, declared, defined, escape, label_cells, listed, number, percent, whole
+from reident.protection.report import PROTECTION, whole_of
 from reident.report.blocks.front import confirmed
-from reident.report.blocks.matching import MEAN
-from reident.report.blocks.protection import PROTECTION, whole_of
 from reident.report.blocks.surest import SUMMARY as SUREST
-from reident.report.results import RESOLVED, VERDICT, Results
+from reident.report.results import RESOLVED, Results
 
 TEXT = Sentences("checklist")
 RISK = Sentences("filerisk")

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from datetime import date as Date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reident.filerisk.settings import BELOW, UNITS
-from reident.page.common import FEW, portion
-from reident.page.layout import ReportColumn, block, items, table
-from reident.page.sentences import Sentences
-from reident.page.terms import some
-from reident.page.wording import count, day, declared, defined, escape, listed, percent, without_repeats
-from reident.report.blocks.brief import unseen_without_attack
-from reident.report.blocks.filerisk import (
+from reident.filerisk.limits import is_of_units
+from reident.filerisk.report import (
     LEVELS,
     SUMMARY,
     VARIABLES,
@@ -24,8 +18,8 @@ from reident.report.blocks.filerisk import (
     quantity,
     unique_records,
 )
-from reident.report.blocks.filerisk_scenarios import SCENARIOS, named
-from reident.report.blocks.filerisk_thresholds import (
+from reident.filerisk.report_scenarios import SCENARIOS, named
+from reident.filerisk.report_thresholds import (
     RISKS,
     UNITS_TABLE,
     basis_of,
@@ -34,11 +28,18 @@ from reident.report.blocks.filerisk_thresholds import (
     limit_name,
     shown,
 )
-from reident.report.results import LIMITS, Results
+from reident.filerisk.settings import BELOW, UNITS
+from reident.outcomes import BREAKS, FILE, LIMITS, NONE, UNBREAKABLE, UNSURE, undecided
+from reident.page.common import FEW, portion
+from reident.page.layout import ReportColumn, block, items, table
+from reident.page.sentences import Sentences
+from reident.page.terms import some
+from reident.page.wording import count, day, declared, defined, escape, listed, percent, without_repeats
+from reident.report.blocks.brief import unseen_without_attack
 from reident.sections.decision import LIMITS as SECTIONS
-from reident.verdict.limits import BREAKS, NONE, UNBREAKABLE, UNSURE, undecided
-from reident.verdict.onefile import is_of_units
-from reident.verdict.warnings import FILE
+
+if TYPE_CHECKING:
+    from reident.report.results import Results
 
 TEXT = Sentences("filerisk_brief")
 MAX_NAMES = 3

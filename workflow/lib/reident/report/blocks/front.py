@@ -6,9 +6,26 @@ from datetime import date as Date
 
 import pandas as pd
 
+from reident.larger.report import GUESSED, LARGER, curve, extrapolated, multiple
 from reident.linkage.settings import ANY, WHOLE
+from reident.outcomes import (
+    ABOVE,
+    ATTACK,
+    BREAKS,
+    EXCEEDS,
+    LIMITS,
+    NONE,
+    NOTHING,
+    OPEN,
+    PASSES,
+    RESERVED,
+    UNBREAKABLE,
+    UNKNOWN,
+    UNSURE,
+    VERDICT,
+)
 from reident.page.common import FEW, reserved, share_of
-from reident.page.layout import Block, ReportColumn, block, box
+from reident.page.layout import Block, block, box
 from reident.page.sentences import Sentences
 from reident.page.terms import some, title
 from reident.page.wording import (
@@ -25,11 +42,7 @@ from reident.page.wording import (
     without_unit,
     word,
 )
-from reident.report.blocks.larger import GUESSED, LARGER, curve, extrapolated, multiple
-from reident.report.results import LIMITS, VERDICT, Results
-from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN
-from reident.verdict.outcomes import BREAKS, EXCEEDS, NONE, NOTHING, PASSES, UNBREAKABLE, UNSURE
-from reident.verdict.warnings import ATTACK
+from reident.report.results import Results
 
 TEXT = Sentences("front")
 HEADING = Sentences("headings")
@@ -279,13 +292,6 @@ def overlap_of(results: Results, kind: str) -> int:
     """Return the PUF records that at least one metric suspects or confirms, as `kind` says."""
     overlap = results.table("description/overlap.csv")
     return int(overlap.loc[overlap["set"] == kind, "n_pufids"].sum())
-
-
-def interval_column(results: Results, lines: pd.DataFrame, width: str = "auto") -> ReportColumn:
-    """Return the column of the confidence intervals of the conditional rate."""
-    ends = zip(lines["conditional_low"], lines["conditional_high"], strict=True)
-    heading = HEADING("interval", level=declared(results.level))
-    return ReportColumn(heading, [without_unit(span(*pair)) for pair in ends], "r", width)
 
 
 def conditional_rates(lines: pd.DataFrame, limit: float | None) -> list[str]:

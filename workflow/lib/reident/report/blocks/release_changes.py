@@ -8,6 +8,7 @@ from typing import Any
 from reident.archive.changes import HIDDEN, Change
 from reident.archive.comparison import SIDES, Comparison
 from reident.language.messages import label
+from reident.outcomes import WARNINGS
 from reident.page.layout import ReportColumn, paragraphs, table
 from reident.page.sentences import Sentences
 from reident.page.wording import (
@@ -24,7 +25,6 @@ from reident.page.wording import (
 )
 from reident.report.blocks.releases import group_heading
 from reident.report.blocks.warnings import warning_text
-from reident.report.results import WARNINGS
 
 TEXT = Sentences("releases")
 MAX_CHANGES = 40

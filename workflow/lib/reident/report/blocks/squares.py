@@ -9,22 +9,22 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from reident.challenge.report import ATTACKS, at_hand, limits_on, of_any, strongest
 from reident.challenge.settings import DECLARED, STANDARD
+from reident.filerisk import report as filerisk
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.linkage.surest import NUMBERS
+from reident.matching import report as matching
+from reident.outcomes import BREAKS, EXCEEDS, LIMITS, MATCHING
 from reident.page.layout import block, box, paragraphs
 from reident.page.sentences import Sentences
 from reident.page.terms import some, title
 from reident.page.wording import count, declared, defined, fixed, number
-from reident.report.blocks import filerisk, matching
-from reident.report.blocks.attacks import ATTACKS, at_hand, limits_on, of_any, strongest
 from reident.report.blocks.front import outcome_of
 from reident.report.blocks.surest import AT
 from reident.report.blocks.surest import SUMMARY as SUREST
 from reident.report.blocks.surest import summary as surest_lines
-from reident.report.results import LIMITS, Results
-from reident.verdict.outcomes import BREAKS, EXCEEDS
-from reident.verdict.warnings import MATCHING
+from reident.report.results import Results
 
 TEXT = Sentences("brief")
 SQUARES, MANY_SQUARES = 100, 1000

@@ -13,6 +13,7 @@ from reident.page import style
 from reident.page.common import limit_line, top_of
 from reident.page.layout import ReportColumn, block, paragraphs, table
 from reident.page.sentences import Sentences
+from reident.page.strata import MAX_STRATA, with_strata_note, worst_strata
 from reident.page.style import Figure, Look, Sheet
 from reident.page.terms import metric_cells, title
 from reident.page.wording import (
@@ -30,7 +31,6 @@ from reident.page.wording import (
     rates,
     shorten,
 )
-from reident.report.blocks.attack import MAX_STRATA, with_strata_note, worst_strata
 from reident.report.results import Results
 
 TEXT = Sentences("rates")

@@ -7,17 +7,16 @@ from matplotlib.axes import Axes
 
 from reident.linkage.settings import AGREEMENT, WHOLE
 from reident.linkage.surest import NUMBERS
+from reident.outcomes import LIMITS, SUREST, VERDICT
 from reident.page import style
 from reident.page.columns import columns
-from reident.page.common import DASHED, verdict_on
+from reident.page.common import DASHED, interval_column, verdict_on
 from reident.page.layout import ReportColumn, block, paragraphs, table
 from reident.page.sentences import Sentences
 from reident.page.style import Figure, Sheet
 from reident.page.terms import metric_cells, title
 from reident.page.wording import count, count_cells, declared, defined, fixed_cells, listed, rates
-from reident.report.blocks.front import interval_column
-from reident.report.results import LIMITS, VERDICT, Results
-from reident.verdict.warnings import SUREST
+from reident.report.results import Results
 
 TEXT = Sentences("surest")
 HEADING = Sentences("headings")

@@ -17,21 +17,20 @@ from reident.page.layout import block
 from reident.page.sentences import Sentences
 from reident.page.style import Figure
 from reident.page.terms import title
-from reident.page.wording import digits, escape, inside, listed, percent
-from reident.report.blocks.patterns import panels
-from reident.report.blocks.variants import (
-    MATCHING,
+from reident.page.variants import (
     RATES,
-    RISK,
     changed_metrics,
     heading,
     is_reference,
+    label,
     label_of,
     lines_of,
     setting_names,
-    settings_of,
     shown_lines,
 )
+from reident.page.wording import digits, escape, inside, listed, percent
+from reident.report.blocks.patterns import panels
+from reident.report.blocks.variants import MATCHING, RISK
 from reident.report.results import Results
 
 TEXT = Sentences("variants")
@@ -197,11 +196,6 @@ def _draw_rows(
         values += list(points[column])
     style.percent_axis(axes, top_of(values, limit), 3)
     limit_line(axes, limit)
-
-
-def label(results: Results, line: pd.Series) -> str:
-    """Return the settings of a variant in words."""
-    return settings_of(line, setting_names(results), str)
 
 
 def _alt(results: Results, by_metric: dict[str, pd.DataFrame], panels: dict[str, str]) -> str:

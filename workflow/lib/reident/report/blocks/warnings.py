@@ -9,10 +9,11 @@ import pandas as pd
 
 from reident.intake.severity import NOTABLE
 from reident.language.messages import sentence
+from reident.outcomes import WARNINGS
 from reident.page.layout import block, box, paragraphs
 from reident.page.sentences import Sentences
 from reident.page.wording import whole
-from reident.report.results import WARNINGS, Results
+from reident.report.results import Results
 
 TEXT = Sentences("warnings")
 
