@@ -26,7 +26,7 @@ LEVEL_SHARE, MIN_LEVEL = 0.9, 50
 
 
 class Assessed(NamedTuple):
-    """The tables of the step, with the columns that `pipeline/columns.csv` declares.
+    """The tables of the step, with the columns that `columns.csv` declares.
 
     The records are those of each target with its most dangerous set.
     """

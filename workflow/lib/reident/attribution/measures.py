@@ -15,7 +15,7 @@ NAN = float("nan")
 class Measures(NamedTuple):
     """The disclosures of one target by one released file to an intruder who knows one set of keys.
 
-    `pipeline/columns.csv` says what each measures. Rates are in [0, 1], and NaN where no record is
+    `columns.csv` says what each measures. Rates are in [0, 1], and NaN where no record is
     counted. A measure of other persons or of the holdout is NaN if the released records of the same persons are not
     known, or if there is no holdout.
     """

@@ -27,7 +27,7 @@ ROW, FILE, PERSON = "row", ".file", ".original"
 
 
 class PreparedAttribution(NamedTuple):
-    """The coded files, with the columns that `pipeline/columns.csv` declares.
+    """The coded files, with the columns that `columns.csv` declares.
 
     The original file is in the order of the names of persons, or of its rows; the others are in that of their rows.
     """

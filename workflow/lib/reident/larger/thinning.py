@@ -35,7 +35,7 @@ DRAWS = {1 / 16: 4, 1 / 8: 4, 1 / 4: 2, 1 / 2: 2, 3 / 4: 1}
 
 
 class States(NamedTuple):
-    """The results of the attack for each PUF record, int32 (n_puf,), defined in `pipeline/columns.csv`."""
+    """The results of the attack for each PUF record, int32 (n_puf,), defined in `columns.csv`."""
 
     held: np.ndarray
     rivals: np.ndarray

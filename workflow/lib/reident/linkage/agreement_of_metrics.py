@@ -59,7 +59,7 @@ def compare(
     Returns
     -------
     Comparison
-        With the columns that `pipeline/columns.csv` declares; with one metric no line has its agreement.
+        With the columns that `columns.csv` declares; with one metric no line has its agreement.
     """
     several = len(pairs) > 1
     agreeing = count(pairs) if several else _NONE

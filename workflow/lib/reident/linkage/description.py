@@ -44,7 +44,7 @@ def describe(
     Returns
     -------
     Description
-        With the columns that `pipeline/columns.csv` declares.
+        With the columns that `columns.csv` declares.
     """
     codes = _codes(settings.variables, binned)
     links = iuf.filter(

@@ -89,7 +89,7 @@ def count(
     Returns
     -------
     MemberTables
-        With the columns that `pipeline/columns.csv` declares.
+        With the columns that `columns.csv` declares.
     """
     size = {side: compared["prepared"][side][N_MEMBERS].to_numpy().astype(np.int64) for side in SIDES}
     stratum = {side: stratum_of_records(strata[side]) for side in SIDES}

@@ -31,7 +31,7 @@ class Strata(NamedTuple):
     Attributes
     ----------
     manifest, account : pandas.DataFrame
-        The strata by sorted key values, with the columns that `pipeline/columns.csv` declares; the row
+        The strata by sorted key values, with the columns that `columns.csv` declares; the row
         account.
     puf, eif : pyarrow.Table
         stratum: the line of each record's stratum in the manifest, from 0; null for none. int32 (n,)

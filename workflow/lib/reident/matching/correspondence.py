@@ -37,7 +37,7 @@ _DEVIATIONS = 4
 class Correspondence(NamedTuple):
     """The agreement of a synthetic file with the confidential file on the known variables.
 
-    `pipeline/columns.csv` says what each field is. Missing values agree with missing values; the
+    `columns.csv` says what each field is. Missing values agree with missing values; the
     correspondence is about 0 in a random order, and NaN if no order has more rows that agree than another.
     """
 

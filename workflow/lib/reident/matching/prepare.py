@@ -33,7 +33,7 @@ ROW, TARGET, FILE, POPULATION = ".row", ".target", ".file", ".population"
 
 
 class PreparedMatching(NamedTuple):
-    """The typed files, with the columns that `pipeline/columns.csv` declares.
+    """The typed files, with the columns that `columns.csv` declares.
 
     Of the synthetic files, one after the other, each is in the order of the confidential rows, which messages count as
     rows of the file.

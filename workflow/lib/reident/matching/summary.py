@@ -26,7 +26,7 @@ CLASSES = ((0, 0), (1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99),
 
 
 class Risk(NamedTuple):
-    """The summaries of one file, with the columns that `pipeline/columns.csv` declares.
+    """The summaries of one file, with the columns that `columns.csv` declares.
 
     The rate of false matches is NaN without a unique match; the number of unique matches is whole for one file.
     """
@@ -39,7 +39,7 @@ class Risk(NamedTuple):
 
 
 class Matched(NamedTuple):
-    """The tables of the step, with the columns that `pipeline/columns.csv` declares."""
+    """The tables of the step, with the columns that `columns.csv` declares."""
 
     records: pa.Table
     summary: pd.DataFrame

@@ -105,7 +105,8 @@ def _files(module: str) -> list[Path]:
         return [base.with_suffix(".py"), *(_words() if module == SENTENCES else ())]
     folders = [base, *(folder for folder in base.iterdir() if not (folder / "__init__.py").exists())]
     others = [file for folder in folders for file in folder.glob("*") if file.suffix not in (".py", ".pyc")]
-    return [base / "__init__.py", *sorted(file for file in others if file.is_file() and file not in _words())]
+    apart = {*_words(), base / "tables.csv", base / "columns.csv"}  # what of tables counts, is in the digest of a step
+    return [base / "__init__.py", *sorted(file for file in others if file.is_file() and file not in apart)]
 
 
 @cache

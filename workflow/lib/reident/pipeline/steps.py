@@ -276,7 +276,7 @@ def declared(path: Path | str) -> tuple[Table, dict[str, str]]:
             if match := pattern.fullmatch(name):
                 return _with_columns(table, match.groupdict()), match.groupdict()
     raise ValueError(
-        f"{names[0]} is not declared as a table of a step; declare it in workflow/lib/reident/pipeline/tables.csv"
+        f"{names[0]} is not declared as a table of a step; declare it in tables.csv of its analysis"
     )
 
 

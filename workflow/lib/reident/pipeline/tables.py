@@ -1,6 +1,7 @@
 """The tables that the steps make: their paths, columns and types, and the data of the sources that they hold.
 
-``tables.csv`` declares each of them on one line, and ``columns.csv`` each of their columns, in order. What reads or
+``tables.csv`` of an analysis declares each of its tables on one line, and its ``columns.csv`` each of their columns, in
+order. What reads or
 describes a table takes it from here: the ledger reads its columns by their types, the report and the comparison read
 the tables that are marked for them, docs/DATA.md and docs/explanation/confidentiality.md list them.
 """
@@ -101,8 +102,10 @@ class Table(NamedTuple):
 
 
 def _rows(name: str) -> Iterator[dict[str, Any]]:
-    with Path(__file__).with_name(name).open(encoding="utf-8", newline="") as stream:
-        yield from csv.DictReader(stream)
+    """Yield the lines of the files of this name; every table has its columns in one of them."""
+    for file in sorted(Path(__file__).parents[1].glob(f"*/{name}")):
+        with file.open(encoding="utf-8", newline="") as stream:
+            yield from csv.DictReader(stream)
 
 
 def _kind(text: str) -> Any:

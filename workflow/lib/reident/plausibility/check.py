@@ -40,7 +40,7 @@ def check(
     Returns
     -------
     pandas.DataFrame
-        With the columns that `pipeline/columns.csv` declares. What is learnt from a sample depends on the keys of its
+        With the columns that `columns.csv` declares. What is learnt from a sample depends on the keys of its
         records, and on nothing else.
     """
     records = read(settings, prepared, iuf, strata)

@@ -49,7 +49,7 @@ def explain(
     Returns
     -------
     Explanation
-        With the columns that `pipeline/columns.csv` declares; the pairs are sorted by their keys.
+        With the columns that `columns.csv` declares; the pairs are sorted by their keys.
     """
     confirmed = {name: _confirmed(source) for name, source in positions.items()}
     pairs, variables = confirmed[metric], settings.attack.variables
