@@ -18,9 +18,10 @@ import numpy as np
 import pandas as pd
 from reident.api.linked import prepared
 from reident.api.study import NO_FILE, StudyFiles
+from reident.intake import step as intake_step
 from reident.linkage import attack, calibration
+from reident.linkage import step as linkage_step
 from reident.linkage.metrics.contract import ScoringContext
-from reident.pipeline import step_settings
 from reident.study import reading
 from reident.study.model import Study
 
@@ -138,8 +139,8 @@ class Source(NamedTuple):
     def attack(self, metrics: dict[str, Any]) -> tuple[attack.Attack, attack.Claims]:
         """What these metrics find, and the surest claims."""
         study = self.study(metrics)
-        *_, files = prepared(study.model, study.texts(step_settings.preparing(study.model).extracts))
-        settings = step_settings.attacking(study.model)
+        *_, files = prepared(study.model, study.texts(intake_step.preparing(study.model).extracts))
+        settings = linkage_step.attacking(study.model)
         made = attack.attack(settings, files, ScoringContext(threads=2))
         return made, attack.claim(settings, files, made)
 
@@ -209,7 +210,7 @@ def certainty(source: Source, options: dict[str, Any]) -> str:
 def beside_boosting(source: Source, pairs: pd.DataFrame) -> list[str]:
     """What boosting and Fellegi–Sunter find of the records of which boosting knows no link."""
     study = source.study({"taxicab": {}})
-    typed, _, made = prepared(study.model, study.texts(step_settings.preparing(study.model).extracts))
+    typed, _, made = prepared(study.model, study.texts(intake_step.preparing(study.model).extracts))
     names = [variable.name for variable in study.model.linking_variables]
     with tempfile.TemporaryDirectory() as folder:
         for side in ("puf", "eif"):

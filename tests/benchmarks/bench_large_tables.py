@@ -25,9 +25,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from reident.ledger.stored import Sink
 from reident.linkage import bins, clusters, confirmation, ranking, rates
+from reident.linkage import step as linkage_step
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import AssignmentSettings
-from reident.pipeline import step_settings
 from reident.study.model import Study
 
 RECORDS, PAIRS = 10_000_000, 2
@@ -127,7 +127,7 @@ def run(folder: Path, step: str) -> None:
     files = {side: _open(folder / f"{side}.parquet") for side in SIDES}
     metric = REGISTRY["taxicab"]
     if step == "bin":
-        settings = step_settings.cutting(of)
+        settings = linkage_step.cutting(of)
         cuts = bins.cut(settings, files, strata, manifest)
         for side in SIDES:
             _sink(folder, f"binned_{side}", cuts.binned(side, files[side], strata[side]))
@@ -140,7 +140,7 @@ def run(folder: Path, step: str) -> None:
         made = suspected.close().path
         made.replace(folder / "suspected.parquet") if assigning is None else made.unlink()
     elif step == "confirm":
-        settings = step_settings.confirming(of)
+        settings = linkage_step.confirming(of)
         suspected, iuf = (_open(folder / f"{name}.parquet") for name in ("suspected", "iuf"))
         sinks = [Sink(folder / f"{name}.parquet") for name in ("confirmed", "positions")]
         tables = suspected, files, iuf, strata["puf"], manifest, *sinks
@@ -152,9 +152,9 @@ def run(folder: Path, step: str) -> None:
         pairs = {"taxicab": _open(folder / "positions.parquet")}
         limits = {"taxicab": pd.read_csv(folder / "limits.csv", usecols=rates.LIMITS)}
         iuf, numbers = (_open(folder / f"{name}.parquet") for name in ("iuf", "clusters"))
-        rates.rate(step_settings.rating(of), files, iuf, strata, manifest, pairs, limits, numbers)
+        rates.rate(linkage_step.rating(of), files, iuf, strata, manifest, pairs, limits, numbers)
         if step == "clusters":
-            clusters.rate(step_settings.rating(of), numbers, strata["puf"], manifest, pairs)
+            clusters.rate(linkage_step.rating(of), numbers, strata["puf"], manifest, pairs)
     peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     print(f"{step:8} {time.process_time() - begin:8.1f} s {int(peak.split()[1]) / 1e3:8,.0f} MB", flush=True)
 

@@ -10,7 +10,7 @@ from making.matching import people
 from making.report import write_computed
 from making.studies import as_text
 from reident.attribution import assessment, prepare
-from reident.pipeline import step_settings
+from reident.attribution import step as attribution_step
 from reident.study import model as study
 
 LEARNT = {
@@ -64,8 +64,8 @@ def write_learnt(folder: Path, options: dict[str, Any] = LEARNT, *, n: int = 300
     if common:
         jobs = pa.array(["1"] * (n - 1) + ["2"])
         files = {side: text.set_column(4, "job", jobs) for side, text in files.items()}
-    prepared = prepare.prepare(step_settings.attribution_files(spec), files)
-    assessed = assessment.assess(step_settings.attribution_rules(spec), *prepared[:4])
+    prepared = prepare.prepare(attribution_step.attribution_files(spec), files)
+    assessed = assessment.assess(attribution_step.attribution_rules(spec), *prepared[:4])
     tables = {**prepared._asdict(), **assessed._asdict()}
     step = "assess_attribution"
     return write_computed(

@@ -7,8 +7,8 @@ from making import statements
 from reident.edition import make
 from reident.linkage.settings import WHOLE
 from reident.pipeline.editions import Bound, EditionSettings
-from reident.pipeline.step_settings import Heading
 from reident.sections.edition import ATTACK, MATCHING, METRIC, POPULATION, Edition
+from reident.study.step import Heading
 
 METRICS = ("unicity", "taxicab", "adhoc")
 SHARE = (Bound("conditional_rate_at_most", ATTACK, METRIC, "taxicab", 0.2),)

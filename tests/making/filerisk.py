@@ -10,7 +10,7 @@ from making.report import write_computed
 from making.studies import as_text
 from reident.filerisk import assessment, modelling, numerical_study, profiles, scenarios, thresholds
 from reident.filerisk import prepare as intake
-from reident.pipeline import step_settings
+from reident.filerisk import step as filerisk_step
 from reident.study import model as study
 
 FILE_RISK = {
@@ -84,7 +84,7 @@ def prepared(
     people = drawn(10 * n)
     sample = people.sample(n, random_state=1) if file is None else file
     return spec, intake.prepare(
-        step_settings.risk_files(spec),
+        filerisk_step.risk_files(spec),
         as_text(sample),
         as_text(people) if spec.risk.population else None,
         None if original is None else as_text(original),
@@ -95,22 +95,22 @@ def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: An
     """Write the results of a study of `file_risk` alone, computed by the library, and return their folder."""
     spec, files = prepared(section, **keys)
     assessed = assessment.assess(
-        step_settings.assessment(spec), files.file, files.population, files.original, files.categories
+        filerisk_step.assessment(spec), files.file, files.population, files.original, files.categories
     )
     tables = {**assessed._asdict(), "categories": files.categories}
     tables |= {"account": files.account, "warnings": files.warnings}
     if spec.risk.population and spec.risk.population.numerical_study:
-        tables |= numerical_study.run(step_settings.sampling(spec), files.population)._asdict()
+        tables |= numerical_study.run(filerisk_step.sampling(spec), files.population)._asdict()
     if spec.risk.population_models:
-        modelled = modelling.model(step_settings.modelling(spec), files.file, files.population)
+        modelled = modelling.model(filerisk_step.modelling(spec), files.file, files.population)
         tables |= {"population": modelled.population_models, "individual_classes": modelled.individual_classes}
     if spec.risk.scenarios or spec.risk.key_sets:
-        tables |= scenarios.assess(step_settings.intruder_rules(spec), files.file, files.population)._asdict()
+        tables |= scenarios.assess(filerisk_step.intruder_rules(spec), files.file, files.population)._asdict()
     tables |= thresholds.measure(
-        step_settings.comparing_risks(spec), files.file, files.population, files.categories
+        filerisk_step.comparing_risks(spec), files.file, files.population, files.categories
     )._asdict()
     if spec.risk.units:
-        tables["units"] = profiles.assess(step_settings.profiling(spec), files.file)
+        tables["units"] = profiles.assess(filerisk_step.profiling(spec), files.file)
     (folder / "filerisk").mkdir(parents=True)
     pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
     return write_computed(

@@ -11,10 +11,11 @@ from making.report import write_computed
 from making.studies import as_text
 from making.warnings import Sentence, warning_table
 from reident.closest import distances as closest
+from reident.closest import step as closest_step
 from reident.matching import prepare as intake
+from reident.matching import step as matching_step
 from reident.matching.section import Matching
 from reident.matching.summary import Matched, match_files
-from reident.pipeline import step_settings
 from reident.study import model as study
 
 Change = Callable[[pd.DataFrame, int], pd.DataFrame]
@@ -47,8 +48,8 @@ def people(draw: np.random.Generator, n: int) -> pd.DataFrame:
 
 def matched(options: Matching, confidential: pa.Table, *synthetic: pa.Table) -> Matched:
     """Type the texts of files, and match them."""
-    prepared = intake.prepare(step_settings.matched_files(options), confidential, synthetic)
-    return match_files(step_settings.match_rules(options), prepared.confidential, prepared.synthetic)
+    prepared = intake.prepare(matching_step.matched_files(options), confidential, synthetic)
+    return match_files(matching_step.match_rules(options), prepared.confidential, prepared.synthetic)
 
 
 def write_matching(
@@ -78,12 +79,12 @@ def write_matching(
     held = None
     if spec.matched.holdout is not None:
         held = as_text(holdout(files[0]) if holdout else people(draw, n))
-    prepared = intake.prepare(step_settings.matched_files(spec.matched), tables[0], tables[1:], holdout=held)
-    summaries = match_files(step_settings.match_rules(spec.matched), prepared.confidential, prepared.synthetic)
+    prepared = intake.prepare(matching_step.matched_files(spec.matched), tables[0], tables[1:], holdout=held)
+    summaries = match_files(matching_step.match_rules(spec.matched), prepared.confidential, prepared.synthetic)
     made = {**summaries._asdict(), **prepared._asdict()}
     if spec.matched.closest is not None:
         files = prepared.confidential, prepared.synthetic, prepared.holdout
-        made |= closest.measure(step_settings.closest_rules(spec), *files)._asdict()
+        made |= closest.measure(closest_step.closest_rules(spec), *files)._asdict()
     every_warning = pd.concat([prepared.warnings, warning_table(warnings)])
     return write_computed(folder, "matching", "match", study.canonical_json(spec), made, matching=every_warning)
 

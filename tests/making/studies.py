@@ -16,7 +16,6 @@ from reident.intake.settings import PreparationSettings
 from reident.linkage.intervals import Spread
 from reident.pipeline import family
 from reident.pipeline.canonical import digest
-from reident.pipeline.step_settings import settings_of
 from reident.pipeline.steps import STEPS, wanted
 from reident.study import model as studies
 from reident.study.model import Study
@@ -89,7 +88,7 @@ def study(**sections: Any) -> Study:
 def settings_digests(study: Study, *rules: str, metric: str = "taxicab") -> dict[str, str]:
     """Return the digests of what the steps of a study take from it: all steps that it asks for, or the given ones."""
     steps = [STEPS[rule] for rule in rules] or wanted(study)
-    return {step.rule: digest(settings_of(study, step.rule, metric)) for step in steps}
+    return {step.rule: digest(step.settings_of(study, metric)) for step in steps}
 
 
 def changed(before: Study, after: Study) -> set[str]:

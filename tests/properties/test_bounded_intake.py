@@ -11,7 +11,7 @@ from making.studies import study
 from reident.errors import InputError
 from reident.intake import columns, ordering, spool
 from reident.intake import prepare as intake
-from reident.pipeline import step_settings
+from reident.intake import step as intake_step
 
 KEY = st.sampled_from(["", "1", "01", "1 ", "10", "2", "é", "e\u0301", "𝄞", "\uffff", "a\0", "a"])
 CODE = st.sampled_from(["1", "2", "", "-9", "x", "99"])
@@ -98,7 +98,7 @@ def test_bounded_memory_and_threads_give_what_one_batch_gives(
     model = study(
         files=described, linking_variables=linking, **({"rates": {"cluster": list(cluster)}} if cluster else {})
     )
-    settings = step_settings.preparing(model)
+    settings = intake_step.preparing(model)
     tables = {side: table(names[side], own) for side, own in known.items()}
     whole = outcome(settings, {side: [own] for side, own in tables.items()})
     small = [

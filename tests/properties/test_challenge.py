@@ -11,12 +11,13 @@ from making.examples import examples
 from oracles import joins
 from oracles.strategies import studies
 from pydantic import ValidationError
+from reident.challenge import step as challenge_step
 from reident.challenge.attacks import Made, challenge
 from reident.linkage import attack
+from reident.linkage import step as linkage_step
 from reident.linkage.attack import Attack, AttackFiles
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.surest import summarize
-from reident.pipeline import step_settings
 from workflow.library_run import run
 
 DEFAULTS = {"unicity": {}, "taxicab": {}, "euclidean": {"norm": "rms"}, "adhoc": {}, "fellegi_sunter": {}}
@@ -26,7 +27,7 @@ OF_CLAIMS = ["n_claims", "n_right", "right_rate", "low", "high", "n_at_95_percen
 
 def made(tables):
     """The attacks at hand of a study that was run, without a limit on work."""
-    settings = step_settings.challenging(tables.study)
+    settings = challenge_step.challenging(tables.study)
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
     claims = attack.claim(settings.declared, files, Attack(None, tables.metrics, tables.rates, None))
     pairs = {name: metric.positions for name, metric in tables.metrics.items()}
@@ -70,7 +71,7 @@ def check(line, study, rows):
     """Compare a line with the rates and the surest claims of a study of its own."""
     tables = run(study, *rows)
     (metric,) = tables.metrics
-    settings = step_settings.attacking(tables.study)
+    settings = linkage_step.attacking(tables.study)
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
     claims = attack.claim(settings, files, Attack(None, tables.metrics, tables.rates, None)).claims[metric]
     whole = tables.rates[tables.rates["stratum"] == "ALL"].iloc[0].drop(["stratum", "metric"])
@@ -109,7 +110,7 @@ def test_attacks_at_hand_are_those_of_studies_that_declare_them(drawn, data):
         own = without(study, metric, name)
         line = lines.get(("without", metric, name))
         try:
-            step_settings.attacking(type(tables.study).model_validate(own))
+            linkage_step.attacking(type(tables.study).model_validate(own))
         except ValidationError:
             assert line is None
             continue

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from making.studies import in_clusters, in_strata, manifest, pairs, spread, study
 from oracles import rating as oracle
 from reident.linkage import batches, cluster_sums, intervals, rates
-from reident.pipeline import step_settings
+from reident.linkage import step as linkage_step
 
 RECORDS = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 4)).map(
@@ -88,7 +88,7 @@ def coverage(studies, households, correlation, seed):
     """The share of simulated studies whose interval has the rate: clustered, and Clopper–Pearson."""
     rng = np.random.default_rng(seed)
     methods = {
-        method: step_settings.rating(study(metrics={"unicity": {}}, rates={"interval": method, "cluster": "hh"}))
+        method: linkage_step.rating(study(metrics={"unicity": {}}, rates={"interval": method, "cluster": "hh"}))
         for method in ("clustered", "clopper-pearson")
     }
     covered = dict.fromkeys(methods, 0)

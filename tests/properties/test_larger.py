@@ -13,11 +13,11 @@ from oracles.strategies import studies
 from oracles.study import run as judge
 from reident.errors import InputError
 from reident.larger import curves, thinning
+from reident.larger import step as larger_step
 from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.metrics.unicity import sets_in_force
-from reident.pipeline import step_settings
 from workflow.library_run import run
 
 
@@ -64,7 +64,7 @@ def test_a_part_is_attacked_as_a_study_with_that_part(drawn, share, draw):
     assume(not rounding_splits_a_tie(oracle, smaller))
     pufids = keys_of(tables, "puf")
     for name, result in oracle.metrics.items():
-        states = thinning.attacked(step_settings.thinning(tables.study, name), name, own, ScoringContext())
+        states = thinning.attacked(larger_step.thinning(tables.study, name), name, own, ScoringContext())
         expected = larger.claims(result, pufids)
         assert list(zip(states.candidates, states.links, strict=True)) == [expected[key] for key in pufids]
         assert states.held.sum() == result.rates["ALL"]["n_findable"]
@@ -83,7 +83,7 @@ def test_rivals_are_the_records_between_a_person_and_the_top(drawn, budget):
     links = distinct_links(content, prepare(content, "puf", puf), prepare(content, "eif", eif), iuf)
     pufids, own = keys_of(tables, "puf"), whole(tables, links)
     for name, result in oracle.metrics.items():
-        settings = step_settings.thinning(tables.study, name)
+        settings = larger_step.thinning(tables.study, name)
         options = settings.attack.metrics[name]
         if settings.attack.assigning(name) is not None or getattr(options, "max_order", None) is not None:
             continue

@@ -14,10 +14,10 @@ from reident.errors import InputError
 from reident.intake.radius import Reach, neighbourhoods, scaled_whole
 from reident.kernels.matching import count
 from reident.matching import prepare as intake
+from reident.matching import step as matching_step
 from reident.matching.counting import pack
 from reident.matching.section import Matching
 from reident.matching.summary import CLASSES, match_files
-from reident.pipeline import step_settings
 
 CODES = [["1", "2"], ["1", "2", "3"], ["a", " a", "A", "é", "e\u0301"], ["x"]]
 INTEGERS = ["1", "01", "1.0", "2", "+2", "-9", "-9.0"]
@@ -103,7 +103,7 @@ def table(rows):
 def refused(options, confidential, synthetic):
     """The sentence with which the files are refused, or an empty one."""
     try:
-        intake.prepare(step_settings.matched_files(options), confidential, synthetic)
+        intake.prepare(matching_step.matched_files(options), confidential, synthetic)
     except InputError as error:
         return str(error)
     return ""
@@ -119,8 +119,8 @@ def test_every_record_scenario_and_summary(drawn):
         # Only what the oracle sees too: nobody is a target, or a category without a code in common.
         assert not targets if "target" in refusal else "no code" in refusal
         return
-    prepared = intake.prepare(step_settings.matched_files(options), *files)
-    found = match_files(step_settings.match_rules(options), prepared.confidential, prepared.synthetic)
+    prepared = intake.prepare(matching_step.matched_files(options), *files)
+    found = match_files(matching_step.match_rules(options), prepared.confidential, prepared.synthetic)
     files = [*map(str, range(1, len(synthetic) + 1)), "confidential"]
     lines = found.scenarios.set_index(["scenario", "file"])
     records = found.records.to_pandas()
@@ -223,8 +223,8 @@ def pooled_lines(study, confidential, synthetic):
     options = Matching.model_validate(study)
     files = table(confidential), [table(file) for file in synthetic]
     assume(not refused(options, *files))
-    prepared = intake.prepare(step_settings.matched_files(options), *files)
-    found = match_files(step_settings.match_rules(options), prepared.confidential, prepared.synthetic)
+    prepared = intake.prepare(matching_step.matched_files(options), *files)
+    found = match_files(matching_step.match_rules(options), prepared.confidential, prepared.synthetic)
     return found.pooled.set_index(["scenario", "membership"])
 
 
@@ -319,7 +319,7 @@ def test_the_order_of_rows_changes_no_number(drawn, shuffle):
     assume(not refused(options, *first))
     before, after = (
         match_files(
-            step_settings.match_rules(options), *intake.prepare(step_settings.matched_files(options), *files)[:2]
+            matching_step.match_rules(options), *intake.prepare(matching_step.matched_files(options), *files)[:2]
         )
         for files in (first, second)
     )

@@ -10,9 +10,9 @@ from making.filerisk import FILE_RISK, drawn, prepared
 from oracles import scenarios as oracle
 from pydantic import ValidationError
 from reident.filerisk import profiles
+from reident.filerisk import step as filerisk_step
 from reident.filerisk.prepare import HOUSEHOLD, WEIGHT
 from reident.filerisk.settings import ProfileSettings
-from reident.pipeline import step_settings
 from reident.sections.keys import sets_up_to
 
 NAMES = ("a", "b", "c")
@@ -76,7 +76,7 @@ def test_records_in_another_order_are_the_same_units():
 
 def test_units_of_one_record_are_records():
     spec, found = prepared({**FILE_RISK, "units": "pid"}, file=drawn(200))
-    (line,) = profiles.assess(step_settings.profiling(spec), found.file).to_dict("records")
+    (line,) = profiles.assess(filerisk_step.profiling(spec), found.file).to_dict("records")
     codes = [tuple(row.values()) for row in found.file.select([one.name for one in spec.risk_key]).to_pylist()]
     whole = [row for row in codes if None not in row]
     assert line["n_compared"] == len(whole)

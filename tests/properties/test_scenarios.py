@@ -12,9 +12,9 @@ from making.examples import examples
 from making.filerisk import prepared
 from oracles import scenarios as oracle
 from reident.filerisk import scenarios
+from reident.filerisk import step as filerisk_step
 from reident.filerisk.prepare import HOUSEHOLD, STRATUM, WEIGHT
 from reident.filerisk.settings import PLACE, ScenarioSettings
-from reident.pipeline import step_settings
 from reident.sections.keys import sets_up_to
 
 NAMES = ("a", "b", "c")
@@ -153,7 +153,7 @@ def test_the_ordered_distance_of_the_salaries_of_li_et_al():
             "scenarios": [{"name": "N", "known": ["q"]}], "sensitive": [target],
         }  # fmt: skip
         spec, found = prepared(section, file=people)
-        line = scenarios.assess(step_settings.intruder_rules(spec), found.file, found.population).diversity.iloc[0]
+        line = scenarios.assess(filerisk_step.intruder_rules(spec), found.file, found.population).diversity.iloc[0]
         assert line["distance"] == distance
         assert line["t"] == pytest.approx(expected, rel=1e-8)
 

@@ -12,9 +12,9 @@ from oracles.strategies import studies
 from oracles.study import CLAIMED, METRICS
 from oracles.study import run as judge
 from reident.linkage import batches, quantiles, record_keys
+from reident.linkage import step as linkage_step
 from reident.linkage.agreements import METRIC, agreements
 from reident.linkage.metrics import REGISTRY
-from reident.pipeline import step_settings
 from workflow.library_run import run
 
 # One shard, a few, more than there are pairs: the packing must not show.
@@ -60,7 +60,7 @@ def test_the_range_is_that_of_studies_of_their_own(drawn, agreement):
         return run(own, *rows)
 
     whole = made(1)
-    found = agreements(step_settings.counting(whole.study), whole.metrics[METRIC].positions, whole.rates)
+    found = agreements(linkage_step.counting(whole.study), whole.metrics[METRIC].positions, whole.rates)
     assert found["min_agree"].tolist() == [*range(1, len(study["linking_variables"]) + 1)]
     for row in found.to_dict("records"):
         rates = made(row["min_agree"]).rates.set_index("stratum").loc["ALL"]

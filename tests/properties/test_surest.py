@@ -17,11 +17,11 @@ from oracles.preparing import distinct_links, prepare
 from oracles.strategies import studies
 from oracles.study import run as judge
 from reident.linkage import agreement_of_metrics, attack, batches, claims, surest
+from reident.linkage import step as linkage_step
 from reident.linkage.attack import Attack, AttackFiles
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Following, Scored
 from reident.linkage.settings import ClaimSettings
-from reident.pipeline import step_settings
 from reident.sections.linkage import Rates
 from workflow.library_run import run
 
@@ -135,7 +135,7 @@ def test_the_agreement_of_the_metrics_of_a_study_is_that_of_sets(drawn):
     tables, expected = run(study, *rows), judge(study, *rows)
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
     claims, made = attack.claim(
-        step_settings.attacking(tables.study), files, Attack(None, tables.metrics, tables.rates, None)
+        linkage_step.attacking(tables.study), files, Attack(None, tables.metrics, tables.rates, None)
     )
     suspected = {name: metric.suspected for name, metric in expected.metrics.items()}
     if len(suspected) == 1:
@@ -169,7 +169,7 @@ def test_claims_of_a_study_are_those_of_all_pairs_whatever_is_kept(drawn, keep, 
     for name, metric in expected.metrics.items():
         if almost_tied(metric.claimed):
             continue
-        part, most = step_settings.claiming(tables.study, name), 5 if REGISTRY[name].ranked else None
+        part, most = linkage_step.claiming(tables.study, name), 5 if REGISTRY[name].ranked else None
         found = surest.order(part, [tables.metrics[name].claims], tables.links)
         made = oracle.claims(metric.claimed, links, low_is_best=part.low_is_best, most=most)
         columns = ["n_candidates", "n_next", "n_claims", "n_right", "score", "next_score"]
@@ -198,7 +198,7 @@ def test_no_number_of_the_surest_claims_depends_on_the_rank_filter(drawn, limits
         tables = run(study, *rows, shards)
         files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
         made = Attack(None, tables.metrics, tables.rates, None)
-        claimed, agreement = attack.claim(step_settings.attacking(tables.study), files, made)
+        claimed, agreement = attack.claim(linkage_step.attacking(tables.study), files, made)
         found.append([*claimed.values(), agreement.claims, agreement.summary, agreement.curve])
     for one, other in zip(*found, strict=True):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
@@ -214,7 +214,7 @@ def test_links_decide_which_claims_are_right_and_not_their_order(drawn, seed):
     draw = np.random.default_rng(seed)
     permuted = pa.table({"puf": tables.links["puf"], "eif": pa.array(draw.permutation(tables.links["eif"].to_numpy()))})
     for name, metric in tables.metrics.items():
-        part = step_settings.claiming(tables.study, name)
+        part = linkage_step.claiming(tables.study, name)
         before, after = (surest.order(part, [metric.claims], links) for links in (tables.links, permuted))
         columns = ["score", "next_score", "n_candidates", "n_next", "n_claims"]
         assert before[columns].equals(after[columns])

@@ -11,9 +11,9 @@ from oracles import together as oracle
 from oracles.strategies import studies
 from oracles.study import high_is_best
 from reident.errors import InputError
+from reident.linkage import step as linkage_step
 from reident.linkage.intervals import interval, one_sided
 from reident.linkage.settings import JoiningSettings
-from reident.pipeline import step_settings
 from reident.pipeline.tables import TABLES
 from reident.together import join as together
 from workflow.library_run import run
@@ -67,8 +67,8 @@ def joined(tables, labels=None, persons=True):
     first = tables[0]
     settings = JoiningSettings(
         tuple(labels or (f"file {at}" for at in range(len(tables)))),
-        step_settings.directions(first.study),
-        (*first.study.keys["puf"], *step_settings.strata_names(first.study)),
+        linkage_step.directions(first.study),
+        (*first.study.keys["puf"], *linkage_step.strata_names(first.study)),
         persons,
         first.study.rates,
     )

@@ -10,13 +10,14 @@ from oracles.strategies import studies
 from oracles.study import METRICS
 from oracles.study import run as judge
 from reident.linkage import bins
+from reident.linkage import step as linkage_step
 from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.recodings import LEFT_OUT, changes
 from reident.linkage.unique_sets import smallest_sets
-from reident.pipeline import step_settings
 from reident.sections.coarsening import plain
 from reident.why import explanation
+from reident.why import step as why_step
 from workflow.library_run import run
 
 EXACT = ("unicity", "taxicab", "winkler", "fellegi_sunter")
@@ -24,13 +25,13 @@ EXACT = ("unicity", "taxicab", "winkler", "fellegi_sunter")
 
 
 def files_of(tables, study):
-    cut = bins.bin_files(step_settings.cutting(study), tables.prepared, tables.strata, tables.manifest)
+    cut = bins.bin_files(linkage_step.cutting(study), tables.prepared, tables.strata, tables.manifest)
     return AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest, binned=cut.files)
 
 
 def explained(tables, metric):
     positions = {name: own.positions for name, own in tables.metrics.items()}
-    settings = step_settings.explaining(tables.study, metric)
+    settings = why_step.explaining(tables.study, metric)
     return explanation.explain(settings, metric, files_of(tables, tables.study), positions, ScoringContext())
 
 
@@ -52,7 +53,7 @@ def test_what_carries_a_pair_is_what_other_studies_confirm(drawn, metric):
     assume(not rounding_splits_a_tie(judge(study, *rows), tables))
     found = explained(tables, metric)
     pairs = keys_of(tables, found.pairs)
-    tried = changes(step_settings.ordered_variables(tables.study), None, tables.prepared["puf"])
+    tried = changes(linkage_step.ordered_variables(tables.study), None, tables.prepared["puf"])
     names = [variable["name"] for variable in study["linking_variables"]]
     lost = {}
     for change in tried:

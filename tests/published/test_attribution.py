@@ -14,7 +14,7 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 from reident.attribution import assessment, prepare
-from reident.pipeline import step_settings
+from reident.attribution import step as attribution_step
 from reident.study.model import Study
 
 ORIGINAL = {"a": "xxy", "b": "x", "c": "yy", "d": "xyyy"}
@@ -55,8 +55,8 @@ def found():
     }
     study = Study.model_validate({"id": "table", "attribute_disclosure": options})
     texts = {"attribution_original": table(ORIGINAL), "attribution_released_1": table(SYNTHETIC)}
-    prepared = prepare.prepare(step_settings.attribution_files(study), texts)
-    return assessment.assess(step_settings.attribution_rules(study), *prepared[:4])
+    prepared = prepare.prepare(attribution_step.attribution_files(study), texts)
+    return assessment.assess(attribution_step.attribution_rules(study), *prepared[:4])
 
 
 @pytest.mark.parametrize("name", BY_HAND)

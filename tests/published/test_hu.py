@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 from reident.intake.sources import batches
 from reident.matching import prepare
+from reident.matching import step as matching_step
 from reident.matching.section import Matching, SyntheticFile
+from reident.matching.settings import MatchingFileSettings
 from reident.matching.summary import match_files
-from reident.pipeline import step_settings
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 FILES = ("acs_confidential.csv", "acs_synthetic_1.csv")
@@ -38,18 +39,18 @@ def study(known: list[str], synthesized: list[str]) -> Matching:
 
 
 def summary(options: Matching, confidential: pa.Table, synthetic: pa.Table):
-    prepared = prepare.prepare(step_settings.matched_files(options), confidential, [synthetic])
-    matched = match_files(step_settings.match_rules(options), prepared.confidential, prepared.synthetic)
+    prepared = prepare.prepare(matching_step.matched_files(options), confidential, [synthetic])
+    matched = match_files(matching_step.match_rules(options), prepared.confidential, prepared.synthetic)
     return matched.summary.set_index("file")
 
 
-def read(settings: step_settings.MatchingFileSettings, side: str, path: Path) -> pa.Table:
+def read(settings: MatchingFileSettings, side: str, path: Path) -> pa.Table:
     return pa.concat_tables(batches(settings.extracts[side], path))
 
 
 def sample():
     options = study(["SEX", "RACE", "MAR"], ["LANX", "WAOB", "DIS", "HICOV"])
-    files = step_settings.matched_files(options)
+    files = matching_step.matched_files(options)
     confidential = read(files, "confidential", DATA / FILES[0])
     return summary(options, confidential, read(files, "synthetic_1", DATA / FILES[1]))
 
@@ -119,7 +120,7 @@ def cells_of_173():
 def sample_of_two():
     """The confidential sample with two synthesized variables, DIS and HICOV."""
     options = study(["SEX", "RACE", "MAR"], ["DIS", "HICOV"])
-    files = step_settings.matched_files(options)
+    files = matching_step.matched_files(options)
     confidential = read(files, "confidential", DATA / FILES[0])
     return summary(options, confidential, read(files, "synthetic_1", DATA / FILES[1]))
 
@@ -145,11 +146,11 @@ def test_three_synthetic_files():
     """The published means over files; all files together have no published number, but a simple oracle."""
     options = study(["SEX", "RACE", "MAR"], ["LANX", "WAOB", "DIS", "HICOV"])
     options = options.model_copy(update={"synthetic": tuple(SyntheticFile(path=name) for name in THREE)})
-    files = step_settings.matched_files(options)
+    files = matching_step.matched_files(options)
     confidential = read(files, "confidential", DATA / FILES[0])
     copies = [read(files, f"synthetic_{at}", DATA / name) for at, name in enumerate(THREE, start=1)]
     prepared = prepare.prepare(files, confidential, copies)
-    matched = match_files(step_settings.match_rules(options), prepared.confidential, prepared.synthetic)
+    matched = match_files(matching_step.match_rules(options), prepared.confidential, prepared.synthetic)
     mean = matched.summary.set_index("file").loc["mean"]
     assert f"{mean['expected_match_risk']:.7g}" == "41.46743"
     assert f"{mean['true_match_rate']:.10f}" == "0.0005666667"

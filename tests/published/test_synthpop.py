@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pyarrow import csv
 from reident.attribution import assessment, prepare
-from reident.pipeline import step_settings
+from reident.attribution import step as attribution_step
 from reident.study.model import Study
 
 FOLDER = os.environ.get("REIDENT_SD2011", "")
@@ -50,8 +50,8 @@ def summary():
     study = Study.model_validate({"id": "sd2011", "attribute_disclosure": options})
     files = {"attribution_original": "original.csv", "attribution_released_1": "synthetic.csv"}
     texts = {name: _read(Path(FOLDER) / file) for name, file in files.items()}
-    prepared = prepare.prepare(step_settings.attribution_files(study), texts)
-    found = assessment.assess(step_settings.attribution_rules(study), *prepared[:4]).summary
+    prepared = prepare.prepare(attribution_step.attribution_files(study), texts)
+    found = assessment.assess(attribution_step.attribution_rules(study), *prepared[:4]).summary
     return found[found["file"] == "1"].set_index("target")
 
 

@@ -10,7 +10,7 @@ from oracles import filerisk as pairs
 from oracles import unicity as oracle
 from reident.filerisk import assessment, dis
 from reident.filerisk import prepare as intake
-from reident.pipeline import step_settings
+from reident.filerisk import step as filerisk_step
 
 
 def assess(section=FILE_RISK, *, threads=1, **keys):
@@ -19,7 +19,7 @@ def assess(section=FILE_RISK, *, threads=1, **keys):
         spec,
         found,
         assessment.assess(
-            step_settings.assessment(spec),
+            filerisk_step.assessment(spec),
             found.file,
             found.population,
             found.original,

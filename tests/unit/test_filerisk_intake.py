@@ -5,7 +5,7 @@ from making.filerisk import FILE_RISK, POPULATION, drawn, prepared
 from making.studies import as_text, table
 from reident.errors import InputError
 from reident.filerisk import prepare as intake
-from reident.pipeline import step_settings
+from reident.filerisk import step as filerisk_step
 from reident.study.model import Study
 
 SEX = {**FILE_RISK, "key_variables": ["sex", {"name": "job", "missing": ["-9"]}]}
@@ -13,7 +13,7 @@ SEX = {**FILE_RISK, "key_variables": ["sex", {"name": "job", "missing": ["-9"]}]
 
 def coded(section, file, population=None, **keys):
     spec = Study.model_validate({"id": "risk", "file_risk": section, **keys})
-    return intake.prepare(step_settings.risk_files(spec), file, population)
+    return intake.prepare(filerisk_step.risk_files(spec), file, population)
 
 
 FILE = table("pid sex job", "03 m 2", "1 f 10", "2 m -9")
@@ -27,7 +27,7 @@ def test_the_order_of_rows_changes_nothing():
     spec = Study.model_validate({"id": "risk", "file_risk": POPULATION})
     shuffled = people.sample(frac=1, random_state=3)
     tables = [
-        intake.prepare(step_settings.risk_files(spec), as_text(people), as_text(own)).population
+        intake.prepare(filerisk_step.risk_files(spec), as_text(people), as_text(own)).population
         for own in (people, shuffled)
     ]
     assert tables[0].equals(tables[1])
@@ -95,7 +95,7 @@ PERTURBED = {**SEX, "original": {"path": "before.csv"}}
 
 def with_original(original, file=FILE, section=PERTURBED):
     spec = Study.model_validate({"id": "risk", "file_risk": section})
-    return intake.prepare(step_settings.risk_files(spec), file, None, original)
+    return intake.prepare(filerisk_step.risk_files(spec), file, None, original)
 
 
 def test_a_wrong_value_of_the_original_is_named_with_its_row_there():

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from making import filerisk as making
 from reident.filerisk import log_linear, modelling, superpopulation, uniques
-from reident.pipeline import step_settings
+from reident.filerisk import step as filerisk_step
 
 SECTION = {**making.POPULATION, "population_models": {"household": ["region", "tenure"]}}
 
 
 def modelled(section=SECTION, **keys):
     spec, files = making.prepared(section, **keys)
-    return files, modelling.model(step_settings.modelling(spec), files.file, files.population)
+    return files, modelling.model(filerisk_step.modelling(spec), files.file, files.population)
 
 
 def lines_of(result, kind=None):

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 from making.studies import as_text
 from reident.filerisk import prepare as intake
+from reident.filerisk import step as filerisk_step
 from reident.filerisk import thresholds
-from reident.pipeline import step_settings
 from reident.study.model import Study
 
 FILE = pd.DataFrame({"age": list("aabbc"), "sex": list("12112"), "region": list("NNNNS")})
@@ -22,9 +22,9 @@ def measured(file=FILE, people=PEOPLE, **risk):
     decision = {"share_above": {"risk": 0.04, "at_most": 0}}
     study = Study.model_validate({"id": "small", "file_risk": section, "decision": decision})
     files = intake.prepare(
-        step_settings.risk_files(study), *(None if x is None else as_text(x) for x in (file, people))
+        filerisk_step.risk_files(study), *(None if x is None else as_text(x) for x in (file, people))
     )
-    return thresholds.measure(step_settings.comparing_risks(study), files.file, files.population, files.categories)
+    return thresholds.measure(filerisk_step.comparing_risks(study), files.file, files.population, files.categories)
 
 
 def test_a_file_of_five_in_a_population_of_forty_nine():

@@ -18,8 +18,9 @@ from making.fixture_files import FILES, SECRETS, STUDY, Fixture, unreadable
 from making.studies import read_source
 from reident.errors import InputError
 from reident.intake import prepare as intake
+from reident.intake import step as intake_step
 from reident.linkage import bins, strata
-from reident.pipeline import step_settings
+from reident.linkage import step as linkage_step
 from reident.study import model as study
 from reident.study import named_files
 
@@ -51,11 +52,11 @@ def make(file: Path) -> Made:
     for problem in named_files.problems(model, file):
         raise InputError(problem)
     sources = {side: file.parent / own.path for side, own in model.sources.items()}
-    settings = step_settings.preparing(model)
+    settings = intake_step.preparing(model)
     prepared = intake.prepare(settings, **{side: read_source(settings, side, path) for side, path in sources.items()})
-    found = strata.stratify(step_settings.stratifying(model), prepared.puf, prepared.eif, prepared.iuf)
+    found = strata.stratify(linkage_step.stratifying(model), prepared.puf, prepared.eif, prepared.iuf)
     files, stratum = ({"puf": made.puf, "eif": made.eif} for made in (prepared, found))
-    binned = bins.bin_files(step_settings.cutting(model), files, stratum, found.manifest)
+    binned = bins.bin_files(linkage_step.cutting(model), files, stratum, found.manifest)
     links = {name: files[side][name].take(prepared.iuf[side]) for side, own in model.keys.items() for name in own}
     account: dict[str, int] = {}
     for own in (prepared.account, found.account):

@@ -11,9 +11,9 @@ from making.studies import table
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.matching import prepare as intake
+from reident.matching import step as matching_step
 from reident.matching.section import Matching
 from reident.matching.summary import CLASSES, NamedSet, Risk, danger, mean_of, summarise
-from reident.pipeline import step_settings
 
 STUDY = {
     "confidential": {"path": "data/confidential.csv"},
@@ -351,7 +351,7 @@ def test_a_word_where_a_radius_is():
 
 def test_accounts_close():
     prepared = intake.prepare(
-        step_settings.matched_files(study(targets={"variable": "sex", "equals": "f"})), CONFIDENTIAL, [SYNTHETIC]
+        matching_step.matched_files(study(targets={"variable": "sex", "equals": "f"})), CONFIDENTIAL, [SYNTHETIC]
     )
     lines = prepared.account.set_index(["file", "cause"])["rows"]
     assert lines["targets", "in"] == lines["targets", "used"] + lines["targets", "not a target"] == 6

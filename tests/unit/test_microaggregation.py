@@ -11,7 +11,7 @@ from making.examples import cases
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.microaggregation import masking as files
-from reident.pipeline import step_settings
+from reident.microaggregation import step as microaggregation_step
 from reident.simulation import draw_skewed, treatments
 from reident.simulation.section import SkewedAmounts
 from reident.study.model import Study
@@ -48,7 +48,7 @@ def table(rows=ROWS, header=HEADER) -> pa.Table:
 
 
 def make(model, text):
-    return files.make(step_settings.masking(model), text)
+    return files.make(microaggregation_step.masking(model), text)
 
 
 def by_firm(made: files.Made) -> dict[str, tuple]:

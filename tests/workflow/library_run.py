@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 import pyarrow as pa
 from reident.api.linked import prepared
+from reident.intake import step as intake_step
 from reident.ledger import stored
+from reident.linkage import step as linkage_step
 from reident.linkage.attack import MetricTables, attack
 from reident.linkage.metrics.contract import ScoringContext
-from reident.pipeline import step_settings
 from reident.study.model import Study, load
 
 SIDES = ("puf", "eif")
@@ -49,7 +50,7 @@ def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards
     manifest = through_csv(files.manifest, "strata/manifest.csv")
     files = files._replace(manifest=manifest)
     budget = max(-(-int(manifest["pairs"].sum()) // n_shards), 1)
-    made = attack(step_settings.attacking(model), files, ScoringContext(), budget)
+    made = attack(linkage_step.attacking(model), files, ScoringContext(), budget)
     metrics = {
         name: tables._replace(
             distribution=through_csv(tables.distribution, f"suspected/{name}.distribution.csv"),
@@ -87,7 +88,7 @@ def read(study: Path, folder: Path) -> Tables:
 
 def text_table(study: Study, side: str, rows: list[dict]) -> pa.Table:
     """The columns that the study needs, as intake reads them."""
-    names = list(dict.fromkeys(step_settings.preparing(study).columns_of(side)))
+    names = list(dict.fromkeys(intake_step.preparing(study).columns_of(side)))
     return pa.table({name: pa.array([row[name] for row in rows], pa.string()) for name in names})
 
 

@@ -13,14 +13,11 @@ from workflow import small
 
 pytestmark = pytest.mark.slow
 
-STEP = '    ("households", "Counting households", "linkage.households", _linked, "prepare", ""),\n'
+STEP = "households,Counting households,linkage.households,metrics,linkage.step.counting_households,prepare,\n"
 SETTINGS = """
 
 def counting_households(study: Study) -> str:
     return study.keys["puf"][0]
-
-
-BY_STUDY["households"] = counting_households
 """
 TABLES = """\
 households,households/sizes.csv,sizes,aggregates,yes,,,,,"Households of the PUF by size, one line per size."
@@ -75,20 +72,16 @@ def checkout(tmp_path_factory) -> Path:
     library = folder / "workflow" / "lib" / "reident"
     (library / "linkage" / "households.py").write_text(MODULE.lstrip(), encoding="utf-8")
     (folder / "workflow" / "scripts" / "households.py").write_text(ADAPTER.lstrip(), encoding="utf-8")
-    pipeline = library / "pipeline"
-    rules = folder / "workflow" / "rules" / "strata.smk"
+    rules, linkage = folder / "workflow" / "rules" / "strata.smk", library / "linkage"
     for path, more in (
         (rules, RULE),
-        (pipeline / "step_settings.py", SETTINGS),
-        (pipeline / "tables.csv", TABLES),
-        (pipeline / "columns.csv", COLUMNS),
+        (linkage / "step.py", SETTINGS),
+        (linkage / "steps.csv", STEP),
+        (linkage / "tables.csv", TABLES),
+        (linkage / "columns.csv", COLUMNS),
     ):
         with path.open("a", encoding="utf-8") as file:
             file.write(more)
-    table = pipeline / "steps.py"
-    before, place, after = table.read_text(encoding="utf-8").partition('    ("compare_variants"')
-    assert place
-    table.write_text(f"{before}{STEP}{place}{after}", encoding="utf-8")
     return folder
 
 

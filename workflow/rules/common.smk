@@ -1,6 +1,6 @@
 """The common part of the rules: the studies of this run, and what rules ask of them.
 
-The settings of a rule, in `PLAN.params`, are those of its entry in workflow/lib/reident/pipeline/step_settings.py.
+The settings of a rule, in `PLAN.params`, are made by the function that the `steps.csv` of its analysis names.
 
 Reads  config/config.yaml, the study files
 Makes  PLAN (what rules ask for in `input` and `params`), SHARDS (the items of a scattered rule)

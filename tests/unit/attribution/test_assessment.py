@@ -11,10 +11,10 @@ from making.attribution import HELD_OUT, LEARNT, drawn, texts
 from making.studies import as_text
 from oracles import attribution as oracle
 from reident.attribution import assessment, prepare
+from reident.attribution import step as attribution_step
 from reident.attribution.assessment import MEAN
 from reident.attribution.measures import Measures
 from reident.errors import InputError
-from reident.pipeline import step_settings
 from reident.study import model as study
 
 SIDES = ("attribution_original", "attribution_released_1", "attribution_released_2")
@@ -22,8 +22,8 @@ SIDES = ("attribution_original", "attribution_released_1", "attribution_released
 
 def run(options, files, threads=1):
     spec = study.Study.model_validate({"id": "learnt", "attribute_disclosure": options})
-    prepared = prepare.prepare(step_settings.attribution_files(spec), files)
-    return prepared, assessment.assess(step_settings.attribution_rules(spec), *prepared[:4], threads=threads)
+    prepared = prepare.prepare(attribution_step.attribution_files(spec), files)
+    return prepared, assessment.assess(attribution_step.attribution_rules(spec), *prepared[:4], threads=threads)
 
 
 def expected(files, target, keys, options, released=1):

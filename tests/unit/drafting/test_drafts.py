@@ -9,7 +9,7 @@ import yaml
 from making import drafting, formats, labour
 from reident import reading
 from reident.command import main
-from reident.pipeline import step_settings
+from reident.intake import step as intake_step
 from reident.study.model import Study, load
 from workflow.commands import PRELOADED, made, snakemake
 from workflow.library_run import run
@@ -34,7 +34,7 @@ def drafted(paths: list[Path], out: Path, edits: list[tuple[str, str]]) -> Path:
 def rates(file: Path) -> pd.DataFrame:
     """The rates of a study file, by the library."""
     study: Study = load(file)
-    settings = step_settings.preparing(study)
+    settings = intake_step.preparing(study)
     rows = {
         side: reading.read(
             file.parent / settings.file(side).path, settings.file(side), settings.columns_of(side)

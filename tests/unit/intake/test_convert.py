@@ -10,8 +10,8 @@ from making.examples import cases, examples
 from making.studies import study, table
 from reident.errors import InputError
 from reident.intake import prepare as intake
+from reident.intake import step as intake_step
 from reident.intake.values import typed_key
-from reident.pipeline import step_settings
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
 
@@ -26,7 +26,7 @@ def prepared(puf, eif, files=None, **fields):
         pa.table({key: [f"{at:03}" for at in range(len(cells))], "v": cells}) for key, cells in (("p", puf), ("e", eif))
     ]
     pairs = (f"{at:03} {at:03}" for at in range(min(len(puf), len(eif))))
-    found = intake.prepare(step_settings.preparing(model), *sides, table("p e", *pairs))
+    found = intake.prepare(intake_step.preparing(model), *sides, table("p e", *pairs))
     return found.puf["v"].to_pylist(), found.eif["v"].to_pylist(), found.warnings
 
 

@@ -7,8 +7,8 @@ import pytest
 from making.examples import cases
 from reident.errors import InputError
 from reident.intake import grouping, ordering
+from reident.intake import step as intake_step
 from reident.intake.prepare import prepare
-from reident.pipeline import step_settings
 from reident.study.model import Study
 
 PUF = {
@@ -48,7 +48,7 @@ def settings(**sections):
         "metrics": {"taxicab": {}},
         **sections,
     }
-    return step_settings.preparing(Study.model_validate(study))
+    return intake_step.preparing(Study.model_validate(study))
 
 
 def prepared(puf=PUF, eif=EIF, links=LINKS, **sections):

@@ -13,15 +13,15 @@ from making.studies import plain, study, table
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.intake import spool
+from reident.intake import step as intake_step
 from reident.intake.spool import Spool
 from reident.intake.values import Place, typed
-from reident.pipeline import step_settings
 from reident.sections.codes import Coding, clean, number
 
 
 def prepared(model, puf, eif, iuf=None):
     """Prepare rows of text; every table has the columns that the study names."""
-    return intake.prepare(step_settings.preparing(model), puf, eif, table("p e") if iuf is None else iuf)
+    return intake.prepare(intake_step.preparing(model), puf, eif, table("p e") if iuf is None else iuf)
 
 
 def one_variable(cells, others=None, kind="categorical", **fields):
@@ -259,7 +259,7 @@ def with_original(*rows):
     """Prepare two PUF records beside a file before protection with these keys."""
     original = {**plain()["files"], "original": {"path": "in/full.csv"}}
     tables = table("p x c", "1 1 a", "01 1 a"), table("e x c", "0 1 a"), table("p e")
-    return intake.prepare(step_settings.preparing(study(files=original)), *tables, table("p", *rows))
+    return intake.prepare(intake_step.preparing(study(files=original)), *tables, table("p", *rows))
 
 
 def test_a_file_before_protection_has_the_keys_of_the_puf_in_any_order():
@@ -305,7 +305,7 @@ def test_the_mistake_of_the_first_file_is_told_whichever_is_found_first(threads)
         yield
 
     sources = {"puf": puf(), "eif": eif(), "iuf": [table("p e")]}
-    settings = step_settings.preparing(study(linking_variables=[{"name": "v", "type": "categorical"}]))
+    settings = intake_step.preparing(study(linking_variables=[{"name": "v", "type": "categorical"}]))
     with pytest.raises(InputError, match=r"^puf\.csv"):
         intake.prepare_files(settings, sources, {}, threads=threads)
 

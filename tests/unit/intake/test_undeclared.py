@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from making.examples import cases, examples
 from making.studies import study, table
 from reident.intake import prepare as intake
+from reident.intake import step as intake_step
 from reident.intake.undeclared import NumberCounts, look_missing
-from reident.pipeline import step_settings
 
 LOOKS = [
     ("words in any case", {"": 1, "na": 2, "N/A": 3, ".": 1, "a": 9}, {"", "na", "N/A", "."}),
@@ -57,7 +57,7 @@ def warned(puf, eif, kind="categorical", links=None, **fields):
     )
     pairs = range(min(len(puf), len(eif))) if links is None else links
     return intake.prepare(
-        step_settings.preparing(model), own, other, table("p e", *(f"{at} {at}" for at in pairs))
+        intake_step.preparing(model), own, other, table("p e", *(f"{at} {at}" for at in pairs))
     ).warnings
 
 
@@ -125,7 +125,7 @@ def test_a_value_of_fewer_than_three_records_that_looks_missing_is_not_named(puf
 def test_a_warning_about_a_strata_variable_names_the_strata():
     model = study(strata=["s"], linking_variables=[{"name": "v", "type": "numeric"}])
     sides = table("p s v", "1 A 1", "2 B 2"), table("e s v", "1 A 1", "2 A 2")
-    (line,) = intake.prepare(step_settings.preparing(model), *sides, table("p e", "1 1", "2 2")).warnings.itertuples()
+    (line,) = intake.prepare(intake_step.preparing(model), *sides, table("p e", "1 1", "2 2")).warnings.itertuples()
     assert "are in strata without a record of the other file, which concerns 1 of 2 true links" in line.warning
     assert line.severity == "understates"
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from making.studies import plain, saved, study
 from reident.errors import InputError
-from reident.pipeline import step_settings
+from reident.larger import step as larger_step
 from reident.pipeline.family import Family
 
 STUDIES = Path(__file__).parents[3] / "config" / "studies"
@@ -54,4 +54,4 @@ def test_the_section_needs_an_attack(tmp_path):
     ],
 )
 def test_no_curve_is_fitted_for_a_rule_that_depends_on_the_size(metrics, fixed):
-    assert step_settings.extrapolating(study(metrics=metrics, larger_intruder={})).fixed == fixed
+    assert larger_step.extrapolating(study(metrics=metrics, larger_intruder={})).fixed == fixed

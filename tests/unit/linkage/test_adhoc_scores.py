@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 from making.studies import in_strata, study, table
 from reident.errors import InputError
+from reident.linkage import step as linkage_step
 from reident.linkage.metrics import REGISTRY, adhoc
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.pairing import Comparison
-from reident.pipeline import step_settings
 
 
 def scored(options, variables, keep, functions, **rows):
@@ -27,7 +27,7 @@ def scored(options, variables, keep, functions, **rows):
         numeric = variables[0]["type"] == "numeric"
         files[side] = text.set_column(0, "v", text["v"].cast(pa.float64())) if numeric else text
         stratum[side] = in_strata(*[0] * len(own))
-    pairing = Comparison(step_settings.variables(model), files, stratum, 1).pairing(0)
+    pairing = Comparison(linkage_step.variables(model), files, stratum, 1).pairing(0)
     context = ScoringContext(keep=keep, functions=tuple(functions))
     return REGISTRY["adhoc"].score(pairing, model.metrics.adhoc, context)
 

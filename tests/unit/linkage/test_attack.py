@@ -8,11 +8,11 @@ import pytest
 from making.studies import plain
 from pandas.testing import assert_frame_equal
 from reident.linkage import attack, bins
+from reident.linkage import step as linkage_step
 from reident.linkage.attack import AttackFiles
 from reident.linkage.counterfactual import recode
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.ranking import within
-from reident.pipeline import step_settings
 from reident.sections.coarsening import Coarsening
 from workflow.library_run import run
 
@@ -63,7 +63,7 @@ def tables(rows):
 
 def files_of(tables, *, binned):
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
-    cut = bins.bin_files(step_settings.cutting(tables.study), tables.prepared, tables.strata, tables.manifest)
+    cut = bins.bin_files(linkage_step.cutting(tables.study), tables.prepared, tables.strata, tables.manifest)
     return files._replace(binned=cut.files) if binned else files
 
 
@@ -80,7 +80,7 @@ def test_an_attack_after_changes_is_that_of_a_study_with_them(rows, tables, chan
     ]
     expected = run(study(linking_variables=left), *rows)
     typed = {name: value and Coarsening.model_validate(value) for name, value in changes.items()}
-    settings, files = recode(step_settings.attacking(tables.study), files_of(tables, binned=binned), typed)
+    settings, files = recode(linkage_step.attacking(tables.study), files_of(tables, binned=binned), typed)
     found = attack.attack(settings, files, ScoringContext())
     assert_frame_equal(found.rates[expected.rates.columns], expected.rates, check_exact=True, check_dtype=False)
     for name, metric in found.metrics.items():
@@ -89,13 +89,13 @@ def test_an_attack_after_changes_is_that_of_a_study_with_them(rows, tables, chan
 
 def test_without_any_variable_there_is_no_attack(tables):
     changes = dict.fromkeys(("x", "y", "c", "d"))
-    assert recode(step_settings.attacking(tables.study), files_of(tables, binned=True), changes) is None
+    assert recode(linkage_step.attacking(tables.study), files_of(tables, binned=True), changes) is None
 
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("budget", [attack.PAIRS_PER_SHARD, 500])
 def test_some_records_have_the_pairs_that_they_have_among_all(tables, metric, budget):
-    settings, files = step_settings.attacking(tables.study), files_of(tables, binned=False)
+    settings, files = linkage_step.attacking(tables.study), files_of(tables, binned=False)
     compared = attack.compare(settings, files)
     some = np.zeros(100, bool)
     some[[3, 9, 44, 60, 61]] = True

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from making.studies import in_strata, manifest, study, table
 from reident.linkage import bins
-from reident.pipeline import step_settings
+from reident.linkage import step as linkage_step
 
 
 def binned(puf, eif, strata=("a",), **binning):
     """Bin ``stratum value`` records (``~`` missing) in two bins; a stratum is its value of s."""
-    settings = step_settings.cutting(
+    settings = linkage_step.cutting(
         study(linking_variables=[{"name": "v", "type": "numeric"}], binning={"bins": 2, **binning})
     )
     line = {value: at for at, value in enumerate(strata)}

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from making.studies import in_strata, manifest, pairs, study, table
 from reident.linkage import bins, description
-from reident.pipeline import step_settings
+from reident.linkage import step as linkage_step
 
 # Stratum s1: PUF 1, 2 and EIF 1, 2; s2: PUF 3, EIF 3; PUF 4 is in no stratum. PUF and EIF 0 are in none either.
 FILES = {"puf": table("n c", "5 z", "1 x", "9 y", "~ x", "5 z"), "eif": table("n c", "2 x", "1 x", "2 ~", "7 w")}
@@ -22,14 +22,14 @@ def described(links=LINKS, **suspected):
     """Describe the files, with suspected pairs ``puf eif`` (after ``not``: not confirmed) by metric."""
     model = study(**MODEL)
     prepared = {side: text.set_column(0, "n", text["n"].cast(pa.float64())) for side, text in FILES.items()}
-    cut = bins.bin_files(step_settings.cutting(model), prepared, STRATA, MANIFEST)
+    cut = bins.bin_files(linkage_step.cutting(model), prepared, STRATA, MANIFEST)
     tables = {
         metric: pairs(*(row.removeprefix("not ") for row in rows)).append_column(
             "confirmed", pa.array([not row.startswith("not ") for row in rows], pa.bool_())
         )
         for metric, rows in ({"unicity": [], "taxicab": []} | suspected).items()
     }
-    return description.describe(step_settings.describing(model), prepared, cut.files, pairs(*links), STRATA, tables)
+    return description.describe(linkage_step.describing(model), prepared, cut.files, pairs(*links), STRATA, tables)
 
 
 def test_variables_by_hand():

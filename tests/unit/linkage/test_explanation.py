@@ -5,10 +5,11 @@ import random
 import pytest
 from making.studies import plain
 from reident.linkage import bins
+from reident.linkage import step as linkage_step
 from reident.linkage.attack import AttackFiles
 from reident.linkage.metrics.contract import ScoringContext
-from reident.pipeline import step_settings
 from reident.why import explanation
+from reident.why import step as why_step
 from workflow.library_run import run
 
 METRICS = {
@@ -39,10 +40,10 @@ def study(**sections):
 
 def explained(content, puf, eif, iuf, metric):
     tables = run(content, puf, eif, iuf)
-    cut = bins.bin_files(step_settings.cutting(tables.study), tables.prepared, tables.strata, tables.manifest)
+    cut = bins.bin_files(linkage_step.cutting(tables.study), tables.prepared, tables.strata, tables.manifest)
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest, binned=cut.files)
     positions = {name: own.positions for name, own in tables.metrics.items()}
-    settings = step_settings.explaining(tables.study, metric)
+    settings = why_step.explaining(tables.study, metric)
     return explanation.explain(settings, metric, files, positions, ScoringContext())
 
 

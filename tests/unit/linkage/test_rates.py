@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from making.studies import in_strata, manifest, pairs, study
 from reident.linkage import batches, intervals, rates
-from reident.pipeline import step_settings
+from reident.linkage import step as linkage_step
 from reident.pipeline.tables import TABLES
 
 # A study by hand. Stratum s1: PUF 0, 1, 2 and EIF 0…3; s2: PUF 3 and EIF 4; s3: PUF 5 alone; PUF 4 is in no stratum.
@@ -39,7 +39,7 @@ def checked(*rows):
 
 def rated(*rows, **ambiguous):
     """The lines of rates for suspected pairs ``puf eif``, with ``!`` if confirmed, by stratum."""
-    settings, limit = step_settings.rating(study()), {"taxicab": limits(**ambiguous)}
+    settings, limit = linkage_step.rating(study()), {"taxicab": limits(**ambiguous)}
     found = rates.rate(settings, {}, IUF, STRATA, MANIFEST, {"taxicab": checked(*rows)}, limit)
     assert set(found.columns) == set(TABLES["rate"][0].names)
     assert list(found["stratum"]) == ["ALL", "s1", "s2", "s3"]
@@ -79,7 +79,7 @@ def test_claims_are_the_same_to_the_byte_whatever_the_batches(monkeypatch):
     strata = {"puf": in_strata(*[0] * n), "eif": in_strata(*[0] * 7)}
     by_metric = {"taxicab": checked(*rows)}, {"taxicab": limits()}
     inputs = {}, pairs(), strata, manifest(("s1", n, 7, 0)), *by_metric
-    whole = rates.rate(step_settings.rating(study()), *inputs)
+    whole = rates.rate(linkage_step.rating(study()), *inputs)
     assert whole["expected_correct"].iloc[0] == pytest.approx(
         sum(
             Fraction(sum(row.endswith("!") for row in own), len(own))
@@ -90,7 +90,7 @@ def test_claims_are_the_same_to_the_byte_whatever_the_batches(monkeypatch):
     assert 0 < whole["best_rank_correct"].iloc[0] != whole["expected_correct"].iloc[0]
     for size in (1, 2, 3, 11):
         monkeypatch.setattr(batches, "ROWS", size)
-        found = rates.rate(step_settings.rating(study()), *inputs)
+        found = rates.rate(linkage_step.rating(study()), *inputs)
         pd.testing.assert_frame_equal(found, whole, check_exact=True)
 
 

@@ -4,15 +4,15 @@ import pandas as pd
 import pytest
 from making.studies import manifest, pairs, study, table
 from reident.errors import InputError
+from reident.linkage import step as linkage_step
 from reident.linkage import strata
-from reident.pipeline import step_settings
 
 LINKING = {"linking_variables": [{"name": "v", "type": "numeric"}]}
 
 
 def stratified(names, puf, eif, links=()):
     """Stratify records ``key value value …`` with as many strata variables as there are names."""
-    settings = step_settings.stratifying(study(strata=list(names), **LINKING))
+    settings = linkage_step.stratifying(study(strata=list(names), **LINKING))
     sides = [table(f"{key} {' '.join(names)}", *rows) for key, rows in (("p", puf), ("e", eif))]
     return strata.stratify(settings, *sides, pairs(*links))
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
 from reident.matching import prepare as intake
+from reident.matching import step as matching_step
 from reident.matching.correspondence import compare
 from reident.matching.section import Matching
-from reident.pipeline import step_settings
 
 N = 1000
 
@@ -172,7 +172,7 @@ def warnings_of(synthetic, **keys):
     options = Matching.model_validate(study)
     with_id = {"id": np.arange(N)}
     files = [typed({**with_id, **file}) for file in (PEOPLE, synthetic)]
-    prepared = intake.prepare(step_settings.matched_files(options), files[0], [files[1]])
+    prepared = intake.prepare(matching_step.matched_files(options), files[0], [files[1]])
     assert prepared.correspondence["file"].tolist() == ["1"]
     return prepared.warnings
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from making import grouped
 from making.examples import cases, examples
 from making.studies import study
-from reident.pipeline import step_settings
+from reident.intake import step as intake_step
 from reident.plausibility import grouping
 
 VARIABLES = ["age", "sex", "tenure"]
@@ -97,7 +97,7 @@ CANDIDATES = [
 @pytest.mark.parametrize(("fields", "columns", "pairs"), cases(CANDIDATES))
 def test_columns_that_are_looked_at(fields, columns, pairs):
     model = study(linking_variables=[{"name": "age", "type": "numeric"}], **fields)
-    settings = step_settings.preparing(model)
+    settings = intake_step.preparing(model)
     found = grouping.candidates(
         settings, {"puf": [*settings.columns_of("puf"), "hh"], "eif": [*settings.columns_of("eif"), *columns]}
     )
@@ -109,12 +109,12 @@ def test_parts_of_composite_keys_are_looked_at_and_units_are_not():
              "iuf": {"path": "i.csv", "puf_id": ["hh", "person"], "eif_id": ["home", "nr"]}}  # fmt: skip
     variables = [{"name": "age", "type": "numeric"}]
     columns = {"puf": ["hh", "person", "age"], "eif": ["home", "nr", "age"]}
-    settings = step_settings.preparing(study(files=files, linking_variables=variables))
+    settings = intake_step.preparing(study(files=files, linking_variables=variables))
     assert [(one.puf, one.eif) for one in grouping.candidates(settings, columns)] == [
         (("hh",), ("home",)), (("person",), ("nr",)),
     ]  # fmt: skip
     units = study(files=files, linking_variables=variables, units={"puf": "hh", "eif": "home"})
-    assert grouping.candidates(step_settings.preparing(units), columns) == []
+    assert grouping.candidates(intake_step.preparing(units), columns) == []
 
 
 def test_agreement_of_groups_is_a_share_of_pairs():
@@ -181,7 +181,7 @@ def test_numbers_that_repeat_in_every_region_are_told_with_it():
     """Two columns of one name, and a column inside the strata."""
     variables = [{"name": "age", "type": "numeric"}]
     model = study(linking_variables=variables, strata=[{"name": "region", "puf": "REG", "eif": "r"}])
-    settings = step_settings.preparing(model)
+    settings = intake_step.preparing(model)
     columns = {side: [*settings.columns_of(side), "psu", "hh"] for side in ("puf", "eif")}
     found = [(one.puf, one.eif) for one in grouping.candidates(settings, columns)]
     assert (("REG", "hh"), ("r", "hh")) in found
@@ -190,7 +190,7 @@ def test_numbers_that_repeat_in_every_region_are_told_with_it():
 
 def test_units_of_one_row_may_be_too_small():
     units = study(linking_variables=[{"name": "age", "type": "numeric"}], units={"puf": "pid", "eif": "eid"})
-    settings = step_settings.preparing(units)
+    settings = intake_step.preparing(units)
     columns = {side: [*settings.columns_of(side), "hh"] for side in ("puf", "eif")}
     assert [(one.puf, one.eif) for one in grouping.candidates(settings, columns)] == [(("hh",), ("hh",))]
     rows, several = (pa.table({"n_members": pa.array(n, pa.int32())}) for n in ([1, 1], [1, 2]))
@@ -200,7 +200,7 @@ def test_units_of_one_row_may_be_too_small():
 
 def test_two_columns_together_and_empty_ones():
     """An area and a number in it are one group; a row without either has none; the order is that of the keys."""
-    settings = step_settings.preparing(study(linking_variables=[{"name": "age", "type": "numeric"}]))
+    settings = intake_step.preparing(study(linking_variables=[{"name": "age", "type": "numeric"}]))
     rows = [("3", "a", "1"), ("1", "a", "1"), ("2", "b", "1"), ("5", "", "1"), ("4", "a", "2")]
     texts = {}
     for side in ("puf", "eif"):

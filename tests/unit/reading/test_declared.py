@@ -11,7 +11,7 @@ from making.examples import cases, examples
 from making.studies import study, table
 from reident import reading
 from reident.intake import prepare as intake
-from reident.pipeline import step_settings
+from reident.intake import step as intake_step
 from reident.reading.declared import NOTHING, Declared, says_missing
 from reident.sections.files import SourceFile
 
@@ -83,7 +83,7 @@ def test_a_run_warns_of_what_the_study_does_not_declare(missing, tmp_path):
             {"name": "sex", "type": "categorical", "missing": {"puf": list(missing)}},
         ],
     )
-    settings = step_settings.preparing(model)
+    settings = intake_step.preparing(model)
     puf = reading.read(path, settings.file("puf"), settings.columns_of("puf"), ["p"])
     eif = pa.table(
         {"e": frame["p"], "age": [str(30 + at % 40) for at in range(n)], "sex": [str(1 + at % 2) for at in range(n)]}

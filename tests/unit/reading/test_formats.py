@@ -18,7 +18,7 @@ from making.studies import read_source
 from reident import reading, simulation
 from reident.errors import InputError
 from reident.intake import prepare as intake
-from reident.pipeline.step_settings import preparing
+from reident.intake.step import preparing
 from reident.reading import statistical
 from reident.reading.stored import display_of
 from reident.sections.files import SourceFile

@@ -7,7 +7,7 @@ from making.studies import plain, study
 from pydantic import TypeAdapter, ValidationError
 from reident.errors import InputError
 from reident.intake import prepare as intake
-from reident.pipeline.step_settings import preparing
+from reident.intake.step import preparing
 from reident.sections.exact import Rational, rational_text
 
 # A decimal comma

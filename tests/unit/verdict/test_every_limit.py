@@ -12,10 +12,11 @@ from making.studies import plain
 from making.warnings import warning_table
 from pydantic import ValidationError
 from reident.filerisk import assessment, scenarios, thresholds
-from reident.pipeline import step_settings
+from reident.filerisk import step as filerisk_step
 from reident.sections.decision import LIMITS
 from reident.study.model import Study
 from reident.verdict import limits
+from reident.verdict import step as verdict_step
 
 MATCHING = {
     "confidential": {"path": "confidential.csv"},
@@ -73,7 +74,7 @@ def test_all_sections_with_limits_are_about_something():
 @given(chosen=st.lists(st.tuples(st.sampled_from(KEYS), st.booleans()), min_size=1, unique_by=lambda one: one[0]))
 def test_a_limit_without_a_table_has_a_line_and_is_not_met(chosen):
     decision = {key: value(section, key, per_name) for (section, key), per_name in chosen}
-    found = limits.judge(step_settings.judging(of(decision)), {})
+    found = limits.judge(verdict_step.judging(of(decision)), {})
     lines = found.limits.groupby("limit")["metric"].agg(set).to_dict()
     for (section, key), _ in chosen:
         named = {"metrics.any": {"any"}}.get(section, {""})
@@ -87,10 +88,10 @@ def measured(section, decision):
     """The verdict on one file, by the steps of the study."""
     study, files = prepared(section, n=60, decision=decision)
     assessed = assessment.assess(
-        step_settings.assessment(study), files.file, files.population, files.original, files.categories
+        filerisk_step.assessment(study), files.file, files.population, files.original, files.categories
     )
-    risks = thresholds.measure(step_settings.comparing_risks(study), files.file, files.population, files.categories)
-    several = scenarios.assess(step_settings.intruder_rules(study), files.file, files.population)
+    risks = thresholds.measure(filerisk_step.comparing_risks(study), files.file, files.population, files.categories)
+    several = scenarios.assess(filerisk_step.intruder_rules(study), files.file, files.population)
     tables = {**assessed._asdict(), **risks._asdict(), **several._asdict(), "warnings": warning_table(())}
     return study, {f"filerisk/{name}.csv": table for name, table in tables.items() if isinstance(table, pd.DataFrame)}
 
@@ -122,7 +123,7 @@ def test_a_sensitive_variable_has_a_line_or_its_limit_is_refused(known, of_sets,
             measured(section, decision)
         return
     study, tables = measured(section, decision)
-    found = limits.judge(step_settings.judging(study), tables).limits
+    found = limits.judge(verdict_step.judging(study), tables).limits
     assert sorted(found.loc[found["limit"] == "l_diversity_at_least", "metric"]) == sorted(sensitive)
 
 

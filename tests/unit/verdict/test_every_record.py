@@ -9,9 +9,10 @@ from making.studies import as_text
 from oracles import judged as oracle
 from reident.filerisk import assessment, profiles, scenarios, thresholds
 from reident.filerisk import prepare as intake
-from reident.pipeline import step_settings
+from reident.filerisk import step as filerisk_step
 from reident.study.model import Study
 from reident.verdict import limits
+from reident.verdict import step as verdict_step
 
 KEY = [{"name": name, "missing": [""]} for name in ("a", "b")]
 KEY_LIMITS = {"k_anonymity_at_least": 3, "largest_risk_at_most": 0.34, "k_map_at_least": 3}
@@ -34,20 +35,20 @@ def judged(rows, decision, people=None, units=None, **section):
     if units is not None:
         section["units"] = "hh"
     study = Study.model_validate({"id": "small", "file_risk": section, "decision": decision})
-    files = intake.prepare(step_settings.risk_files(study), text(lines, columns), population)
+    files = intake.prepare(filerisk_step.risk_files(study), text(lines, columns), population)
     parts = [
         assessment.assess(
-            step_settings.assessment(study), files.file, files.population, files.original, files.categories
+            filerisk_step.assessment(study), files.file, files.population, files.original, files.categories
         ),
-        thresholds.measure(step_settings.comparing_risks(study), files.file, files.population, files.categories),
+        thresholds.measure(filerisk_step.comparing_risks(study), files.file, files.population, files.categories),
     ]
     if study.risk.scenarios:
-        parts.append(scenarios.assess(step_settings.intruder_rules(study), files.file, files.population))
+        parts.append(scenarios.assess(filerisk_step.intruder_rules(study), files.file, files.population))
     found = {name: table for part in parts for name, table in part._asdict().items()} | {"warnings": files.warnings}
     if units is not None:
-        found["units"] = profiles.assess(step_settings.profiling(study), files.file)
+        found["units"] = profiles.assess(filerisk_step.profiling(study), files.file)
     tables = {f"filerisk/{name}.csv": table for name, table in found.items() if isinstance(table, pd.DataFrame)}
-    return limits.judge(step_settings.judging(study), tables)
+    return limits.judge(verdict_step.judging(study), tables)
 
 
 COMPLETE = [("1", "1")] * 6

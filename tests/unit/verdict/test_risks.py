@@ -5,7 +5,7 @@ import pytest
 from making.studies import plain
 from making.warnings import Sentence, warning_table
 from pydantic import ValidationError
-from reident.pipeline import step_settings
+from reident.filerisk import step as filerisk_step
 from reident.sections.decision import Decision
 from reident.study.model import Study
 from reident.verdict import limits
@@ -225,5 +225,5 @@ def test_limits_must_fit_the_study(decision, sections, reason):
 def test_the_declared_threshold_is_measured_and_no_other_step_takes_it():
     decision = {"share_above": {"risk": 0.04, "at_most": 0.1}}
     study, other = (Study.model_validate(plain(file_risk=RISK, **more)) for more in ({"decision": decision}, {}))
-    assert step_settings.comparing_risks(study).risks == (0.04, *step_settings.comparing_risks(other).risks)
-    assert step_settings.assessment(study) == step_settings.assessment(other)
+    assert filerisk_step.comparing_risks(study).risks == (0.04, *filerisk_step.comparing_risks(other).risks)
+    assert filerisk_step.assessment(study) == filerisk_step.assessment(other)

@@ -11,9 +11,11 @@ from making.filerisk import FILE_RISK, drawn, prepared
 from making.studies import PLAIN, plain
 from pydantic import ValidationError
 from reident.filerisk import assessment, profiles, scenarios, thresholds
-from reident.pipeline import step_settings, steps
+from reident.filerisk import step as filerisk_step
+from reident.pipeline import steps
 from reident.study.model import Study
 from reident.verdict import limits
+from reident.verdict import step as verdict_step
 
 KEY = ["sex", "job"]
 SECTION = {
@@ -41,24 +43,24 @@ SENSITIVE = {"sensitive": ["tenure"], "scenarios": SECTION["scenarios"]}
 def tables_of(study, files):
     """The tables of the steps on one file."""
     assessed = assessment.assess(
-        step_settings.assessment(study), files.file, files.population, files.original, files.categories
+        filerisk_step.assessment(study), files.file, files.population, files.original, files.categories
     )
     parts = [
         assessed,
-        thresholds.measure(step_settings.comparing_risks(study), files.file, files.population, files.categories),
+        thresholds.measure(filerisk_step.comparing_risks(study), files.file, files.population, files.categories),
     ]
     if study.risk.scenarios:
-        parts.append(scenarios.assess(step_settings.intruder_rules(study), files.file, files.population))
+        parts.append(scenarios.assess(filerisk_step.intruder_rules(study), files.file, files.population))
     found = {name: table for part in parts for name, table in part._asdict().items()} | {"warnings": files.warnings}
     if study.risk.units:
-        found["units"] = profiles.assess(step_settings.profiling(study), files.file)
+        found["units"] = profiles.assess(filerisk_step.profiling(study), files.file)
     return {f"filerisk/{name}.csv": table for name, table in found.items() if isinstance(table, pd.DataFrame)}
 
 
 def judged(file, decision, without=(), **section):
     study, files = prepared({**SECTION, **section}, file=file, decision=decision)
     tables = {name: table for name, table in tables_of(study, files).items() if name not in without}
-    return limits.judge(step_settings.judging(study), tables)
+    return limits.judge(verdict_step.judging(study), tables)
 
 
 def sizes_of(file, names):
@@ -200,10 +202,10 @@ def test_a_file_of_the_attack_has_the_units_of_the_study(section, units, measure
     assert study.risk_units == units
     assert study.risk.units == (units if measured else None)
     assert ("assess_units" in {step.rule for step in steps.wanted(study)}) == measured
-    assert step_settings.judging(study).units is False
+    assert verdict_step.judging(study).units is False
     limited = study.model_validate({**plain(**OF_STUDY), "file_risk": {"sampling_fraction": 0.5, **section},
                                     "decision": {"k_anonymity_at_least": 5}})  # fmt: skip
-    assert step_settings.judging(limited).units is (units is not None)
+    assert verdict_step.judging(limited).units is (units is not None)
 
 
 def test_households_of_the_models_are_those_of_units_and_no_units_alone():

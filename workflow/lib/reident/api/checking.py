@@ -10,13 +10,15 @@ import pyarrow as pa
 
 from reident.api.study import StudyFiles, frame_text
 from reident.errors import InputError
+from reident.intake import step as intake_step
 from reident.intake.prepare import PreparedFiles
 from reident.linkage import calibration
 from reident.linkage.attack import Attack
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.strata import Strata
-from reident.pipeline import step_settings
 from reident.plausibility import check, grouping
+from reident.plausibility import step as plausibility_step
+from reident.verdict import step as verdict_step
 from reident.verdict import warnings
 
 SIDES = ("puf", "eif")
@@ -29,12 +31,12 @@ def check_description(
     prepared, strata = ({side: getattr(tables, side) for side in SIDES} for tables in (typed, stratified))
     account = pd.concat([typed.account, stratified.account])
     texts = _grouping_texts(study, drawn) if grouping.is_of_rows(prepared) else {}
-    return check.check(step_settings.checking(study.model), prepared, typed.iuf, strata, account, texts)
+    return check.check(plausibility_step.checking(study.model), prepared, typed.iuf, strata, account, texts)
 
 
 def _grouping_texts(study: StudyFiles, drawn: Mapping[str, pd.DataFrame]) -> dict[str, pa.Table]:
     """Return the text of the columns of both files that may group rows."""
-    settings, frames = step_settings.preparing(study.model), {**drawn, **study.frames}
+    settings, frames = intake_step.preparing(study.model), {**drawn, **study.frames}
     paths = {side: study.path.parent / settings.file(side).path for side in SIDES if side not in frames}
     columns = grouping.further(settings, paths, {side: list(frames[side]) for side in SIDES if side in frames})
     for side in columns.keys() & study.frames.keys():
@@ -62,5 +64,5 @@ def warn(
         tables["weights/calibration.csv"] = calibration.calibrate(pairs, model)
     if made.members is not None:
         tables["units/sizes.csv"] = made.members.sizes
-    of_results = warnings.of_attack(step_settings.judging(study.model), tables)
+    of_results = warnings.of_attack(verdict_step.judging(study.model), tables)
     return warnings.gravest_first(pd.concat([typed.warnings, of_results], ignore_index=True))

@@ -14,18 +14,20 @@ from reident.api import checking
 from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
 from reident.api.tables import declared, threads_or_all
 from reident.challenge import attacks as at_hand
+from reident.challenge import step as challenge_step
 from reident.errors import InputError
+from reident.intake import step as intake_step
 from reident.intake.prepare import PreparedFiles, prepare_files
 from reident.intake.records import in_memory
 from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES
 from reident.linkage import attack as stages
+from reident.linkage import step as linkage_step
 from reident.linkage import strata
 from reident.linkage.attack import AttackFiles
 from reident.linkage.members import MemberTables
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.settings import AGREEMENT
 from reident.linkage.strata import Strata
-from reident.pipeline import step_settings
 from reident.pipeline.editions import public_metrics
 from reident.study.model import Study
 
@@ -259,14 +261,14 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     """Return the tables of a study."""
     if study.model.metrics is None:
         raise InputError(f"{study.path}: the study has no `metrics`. Add the section, or call another function.")
-    extracts = step_settings.preparing(study.model).extracts
+    extracts = intake_step.preparing(study.model).extracts
     drawn = study.made()
     typed, stratified, files = prepared(study.model, study.texts(extracts, made=drawn), threads)
     checks = checking.check_description(study, drawn, typed, stratified)
     context = ScoringContext(threads=threads, functions=study.functions)
-    settings = step_settings.attacking(study.model)
+    settings = linkage_step.attacking(study.model)
     made = stages.attack(settings, files, context)
-    claims, compared = stages.claim(settings, files, made, step_settings.comparing_metrics(study.model).right)
+    claims, compared = stages.claim(settings, files, made, linkage_step.comparing_metrics(study.model).right)
     pairs = {name: tables.positions for name, tables in made.metrics.items()}
     own = at_hand.Made(made.rates, compared.rates, compared.claims, compared.summary, pairs)
     if len(claims) > 1:
@@ -283,7 +285,7 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
         **({} if made.members is None else _of_units(made.members)),
         keys=study.model.keys,
         public_metrics=public_metrics(study.model),
-        _challenge=partial(at_hand.challenge, step_settings.challenging(study.model), files, own, context),
+        _challenge=partial(at_hand.challenge, challenge_step.challenging(study.model), files, own, context),
     )
 
 
@@ -296,9 +298,9 @@ def prepared(
     study: Study, texts: Mapping[str, Iterable[pa.Table]], threads: int = 1
 ) -> tuple[PreparedFiles, Strata, AttackFiles]:
     """Return the typed tables of a study, its strata, and the files of the attack."""
-    settings = step_settings.preparing(study)
+    settings = intake_step.preparing(study)
     names = ("puf", "eif", "iuf", "clusters")
     typed = PreparedFiles(**in_memory(names, lambda sinks: prepare_files(settings, texts, sinks, threads=threads)))
-    made = strata.stratify(step_settings.stratifying(study), typed.puf, typed.eif, typed.iuf)
+    made = strata.stratify(linkage_step.stratifying(study), typed.puf, typed.eif, typed.iuf)
     records, of_records = ({"puf": tables.puf, "eif": tables.eif} for tables in (typed, made))
     return typed, made, AttackFiles(records, typed.iuf, of_records, made.manifest, typed.clusters)

@@ -11,17 +11,19 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
 from reident.api.tables import Tables, declared, made_by, threads_or_all
 from reident.closest import distances, premise
+from reident.closest import step as closest_step
 from reident.filerisk import assessment, thresholds
 from reident.filerisk import prepare as filerisk
+from reident.filerisk import step as filerisk_step
 from reident.filerisk.settings import FILE, ORIGINAL, POPULATION
 from reident.intake.records import in_memory
 from reident.intake.severity import table
 from reident.intake.sources import opened
 from reident.matching import prepare as matching
+from reident.matching import step as matching_step
 from reident.matching import summary
 from reident.matching.section import HOLDOUT
 from reident.matching.settings import CONFIDENTIAL, synthetic_side
-from reident.pipeline import step_settings
 
 Variables = Sequence[str | Mapping[str, Any]]
 
@@ -83,14 +85,14 @@ def file_risk(
             **options,
         }
         study = of_frames({"file_risk": _given(section)}, frames)
-    settings = step_settings.risk_files(study.model)
+    settings = filerisk_step.risk_files(study.model)
     texts_of = {FILE: settings.side, POPULATION: "population", ORIGINAL: "unperturbed"}
     with opened(settings.extracts, study.texts(settings.extracts, texts_of)) as texts:
         typed = in_memory(texts_of, lambda sinks: filerisk.prepare_files(settings, texts, sinks))
     tables = typed[FILE], typed[POPULATION], typed[ORIGINAL], typed["categories"]
-    found = assessment.assess(step_settings.assessment(study.model), *tables, threads=threads_or_all(threads))
+    found = assessment.assess(filerisk_step.assessment(study.model), *tables, threads=threads_or_all(threads))
     sides = typed[FILE], typed[POPULATION], typed["categories"]
-    compared = thresholds.measure(step_settings.comparing_risks(study.model), *sides, threads=threads_or_all(threads))
+    compared = thresholds.measure(filerisk_step.comparing_risks(study.model), *sides, threads=threads_or_all(threads))
     made = {**made_by("assess_file", found), **made_by("measure_thresholds", compared)}
     return _with_warnings(made, "filerisk/warnings.csv", typed["warnings"])
 
@@ -148,7 +150,7 @@ def matching_risk(
         study = _matched(study, synthetic, None, section, id)
     tables = _matching_tables(study)
     found = summary.match_files(
-        step_settings.match_rules(study.model.matched), tables[CONFIDENTIAL], tables["synthetic"]
+        matching_step.match_rules(study.model.matched), tables[CONFIDENTIAL], tables["synthetic"]
     )
     return _with_warnings(made_by("match", found), "matching/warnings.csv", tables["warnings"])
 
@@ -215,7 +217,7 @@ def closest(
         study = _matched(study, copies, holdout, section, id)
     tables = _matching_tables(study)
     files = tables[CONFIDENTIAL], tables["synthetic"], tables[HOLDOUT]
-    found = distances.measure(step_settings.closest_rules(study.model), *files, threads=threads_or_all(threads))
+    found = distances.measure(closest_step.closest_rules(study.model), *files, threads=threads_or_all(threads))
     # A distance does not depend on the order of rows.
     warnings = [tables["warnings"].query("code != 'unknown_order'")]
     if not found.premise.empty:
@@ -265,7 +267,7 @@ def _matched(
 
 def _matching_tables(study: StudyFiles) -> dict[str, Any]:
     """Return the typed files of a study of synthetic data, by name."""
-    settings = step_settings.matched_files(study.model.matched)
+    settings = matching_step.matched_files(study.model.matched)
     with opened(settings.extracts, study.texts(settings.extracts)) as texts:
         names = (CONFIDENTIAL, "synthetic", HOLDOUT)
         return in_memory(names, lambda sinks: matching.prepare_files(settings, texts, sinks))

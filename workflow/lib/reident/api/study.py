@@ -18,8 +18,8 @@ from reident.intake.settings import Extract
 from reident.intake.sources import batches
 from reident.linkage.metrics import adhoc
 from reident.microaggregation import masking
+from reident.microaggregation import step as microaggregation_step
 from reident.microaggregation.section import ORIGINAL
-from reident.pipeline import step_settings
 from reident.pipeline.sources import drawn_files
 from reident.reading.names import TEXT, MissingColumnError, check_header
 from reident.study import named_files
@@ -71,7 +71,7 @@ class StudyFiles:
         made = drawn_files(self.model)
         if self.model.microaggregate is None:
             return made
-        settings = step_settings.masking(self.model)
+        settings = microaggregation_step.masking(self.model)
         key = [] if not settings.options.id and settings.options.path else list(settings.options.key)
         extract = Extract(settings.options.source, key, masking.columns_of(settings))
         original = pa.concat_tables(self._text(ORIGINAL, extract, made))

@@ -24,12 +24,12 @@ from reident.ledger.stored import encoded, read_csv, read_text
 from reident.pipeline import release
 from reident.pipeline.digests import library_digest
 from reident.pipeline.family import Family
-from reident.pipeline.step_settings import judging
 from reident.pipeline.steps import table_of
 from reident.sections.decision import Decision
 from reident.study import reading
 from reident.study.model import Study, plain
 from reident.verdict import limits
+from reident.verdict.step import judging
 
 VERDICT = ("warnings", "limits", "summary")
 """The tables of the verdict, and the parts of ``decision.json`` that repeat them."""

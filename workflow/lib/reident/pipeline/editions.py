@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from reident.linkage.metrics import REGISTRY
-from reident.pipeline.step_settings import Heading, attacking, heading
+from reident.linkage.step import attacking
 from reident.sections.base import required
 from reident.sections.codes import Coding, normaliser
 from reident.sections.decision import LIMITS
 from reident.sections.edition import ANY, ATTACK, MATCHING, METRIC, POPULATION, SINGLE
 from reident.sections.linkage import StrataVariable
 from reident.study.model import Study
+from reident.study.step import Heading, heading
 
 
 class Bound(NamedTuple):

@@ -21,15 +21,16 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from reident.errors import InputError
+from reident.linkage.step import directions, strata_names
 from reident.pipeline.canonical import digest
 from reident.pipeline.editions import editing
-from reident.pipeline.step_settings import directions, resolving, settings_of, strata_names
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
 from reident.study import checklists, editions, named_files, rounding, variants
 from reident.study import model as studies
 from reident.study import reading as studyfile
 from reident.study.model import Study
+from reident.study.step import resolving
 
 CHECKLIST = "checklist"
 """The side of the questions of the board, a source that is no data."""
@@ -178,7 +179,7 @@ class Family:
         """Return the settings of a step in the study at a place."""
         if rule == "edition":
             return editing(self.study)
-        return self._compared() if rule == "compare_variants" else settings_of(self.at(place), rule, metric)
+        return self._compared() if rule == "compare_variants" else STEPS[rule].settings_of(self.at(place), metric)
 
     def _compared(self) -> tuple[Compared, ...]:
         return tuple(Compared(member.variant, member.labels, not member.place) for member in self.members)

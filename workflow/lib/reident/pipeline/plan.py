@@ -14,12 +14,12 @@ from snakemake.io import local
 
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
+from reident.linkage.step import weighing
 from reident.microaggregation.section import ORIGINAL
 from reident.pipeline import digests, family, steps
 from reident.pipeline.canonical import setting_digests
 from reident.pipeline.editions import public_metrics
 from reident.pipeline.family import CHECKLIST, FONT, Family
-from reident.pipeline.step_settings import weighing
 from reident.sections.base import required
 from reident.study import rounding
 from reident.study.model import Study

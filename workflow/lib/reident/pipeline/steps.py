@@ -1,19 +1,18 @@
-"""The steps of a study: the one table of their settings, modules, inputs and outputs.
+"""The steps of a study: the tables of their settings, modules, inputs and outputs, one in the folder of each analysis.
 
-The rules, the ledger, the report, the comparison of variants and the documentation are derived from this table, or a
-test holds them to it. A new step is a line here, its module, its rule and its adapter.
+The rules, the ledger, the report, the comparison of variants and the documentation are derived from these tables, or a
+test holds them to it. A new step is a line of ``steps.csv``, its module, its rule and its adapter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reident.linkage.metrics import REGISTRY
 from reident.pipeline import tables
 from reident.pipeline.tables import Table
 
@@ -21,22 +20,46 @@ if TYPE_CHECKING:
     from reident.study.model import Study
 
 
+ANALYSES = (
+    "study", "simulation", "microaggregation", "intake", "linkage", "plausibility", "challenge", "why", "larger",
+    "matching", "closest", "filerisk", "attribution", "utility", "together", "verdict", "pipeline", "protection",
+    "suggestion", "edition", "report",
+)  # fmt: skip
+"""The folders that have steps, each after those whose results it reads."""
+
+
 @dataclass(frozen=True)
 class Step:
-    """One step."""
+    """One step: a line of the ``steps.csv`` of its analysis, with its tables."""
 
     rule: str  # of Snakemake; the adapter has its name
     label: str  # what it does, in words for the terminal
     # The modules of the library that it runs; with what these import they make the library digest.
     modules: tuple[str, ...]
-    wanted: Callable[[Study], bool]  # ``wanted(study)`` tells whether the study asks for the step
     tables: tuple[Table, ...]  # what it makes
+    # Which studies ask for it: those with this section, or for which this function says so; every one if empty.
+    asked_by: str = ""
+    settings: str = ""  # the function that makes its settings of the study, and with `by_metric` of a metric
     after: tuple[str, ...] = ()  # the steps whose results it reads
     compiled: bool = False  # whether it runs kernels
     # Whether variants that agree on what it takes, and on what the steps before it take, share its results.
     shared: bool = False
     # Whether its input ``tables`` are results of several variants, each with a chain of its own to the sources.
     gathers: bool = False
+    by_metric: bool = False  # whether its settings are those of a metric
+
+    def wanted(self, study: Study) -> bool:
+        """Return whether a study asks for it."""
+        if "." in self.asked_by:
+            return bool(_function(self.asked_by)(study))
+        section = getattr(study, self.asked_by) if self.asked_by else True
+        return section is not None and section != ()
+
+    def settings_of(self, study: Study, metric: str | None) -> Any:
+        """Return its settings in a study; None for a step without any."""
+        if not self.settings or (self.by_metric and metric is None):
+            return None
+        return _function(self.settings)(study, metric) if self.by_metric else _function(self.settings)(study)
 
     def on_request(self, study: Study) -> bool:
         """Return whether only a command of its own asks for it, and no run of the study."""
@@ -46,8 +69,15 @@ class Step:
         """Return the steps whose results it reads for a metric: scoring reads bins and weights only where needed."""
         if self.rule != "score" or metric is None:
             return self.after
-        unused = {"bin": REGISTRY[metric].reads != "binned", "weigh": not REGISTRY[metric].weighs}
+        entry = _function("linkage.metrics.REGISTRY")[metric]
+        unused = {"bin": entry.reads != "binned", "weigh": not entry.weighs}
         return tuple(step for step in self.after if not unused.get(step, False))
+
+
+def _function(path: str) -> Any:
+    """Return a function by its path; imported when it is needed, since no running step needs it."""
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(f"reident.{module}"), name)
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,159 +91,16 @@ class Handed:
         return "the settings of the step"
 
 
-def _always(_: Study) -> bool:
-    return True
+def _steps() -> Iterator[Step]:
+    """Yield every step."""
+    for analysis in ANALYSES:
+        for line in tables.rows(analysis, "steps.csv"):
+            row: dict[str, Any] = line | {name: tuple(line[name].split()) for name in ("modules", "after")}
+            row |= dict.fromkeys(row.pop("traits").split(), True)
+            yield Step(**row, tables=tables.TABLES[line["rule"]])
 
 
-def _has(section: str) -> Callable[[Study], bool]:
-    return lambda study: getattr(study, section) is not None
-
-
-_linked = _has("metrics")
-
-
-def _weighed(study: Study) -> bool:
-    return any(REGISTRY[name].weighs for name in study.chosen)
-
-
-def _limited(study: Study) -> bool:
-    return _linked(study) and study.decision is not None and bool(study.decision.given("metrics"))
-
-
-def _sampled(study: Study) -> bool:
-    population = study.file_risk.population if study.file_risk else None
-    return population is not None and population.numerical_study is not None
-
-
-def _modelled(study: Study) -> bool:
-    return study.file_risk is not None and study.file_risk.population_models is not None
-
-
-def _has_distances(study: Study) -> bool:
-    return study.matching is not None and study.matching.closest is not None
-
-
-def _has_units_of_file(study: Study) -> bool:
-    return study.file_risk is not None and study.risk.units is not None
-
-
-def _has_scenarios(study: Study) -> bool:
-    risk = study.file_risk
-    return risk is not None and bool(risk.scenarios or risk.key_sets)
-
-
-def _simulated(kind: str) -> Callable[[Study], bool]:
-    return lambda study: type(study.simulate).__name__ == kind
-
-
-def _compared_with_original(study: Study) -> bool:
-    return bool(import_module("reident.study.variants").before_protection(study))
-
-
-# fmt: off
-_TABLE = (
-    # rule, label, modules that it runs, who wants it, steps whose results it reads; compiled, gathers, shared
-    ("resolve", "Filling in the study", "study.model study.reading pipeline.family", _always, "", ""),
-    ("checklist", "Reading the checklist", "study.checklists study.reading", _has("checklist"), "", ""),
-    ("simulate", "Simulating the survey", "simulation.survey simulation.households simulation.visits",
-     lambda study: hasattr(study.simulate, "files"), "", "shared"),
-    ("synthesize", "Simulating the synthetic files", "simulation.synthesis", _simulated("SyntheticSurvey"),
-     "", "shared"),
-    ("simulate_amounts", "Simulating the file of amounts", "simulation.skewed", _simulated("SkewedAmounts"),
-     "", "shared"),
-    ("populate", "Simulating the population", "simulation.authorities", _simulated("LocalAuthorities"), "", "shared"),
-    ("microaggregate", "Masking the file", "microaggregation.masking", _has("microaggregate"),
-     "simulate_amounts", "shared"),
-    ("prepare", "Reading the files", "intake.prepare", _linked, "simulate microaggregate", "shared"),
-    ("stratify", "Forming the strata", "linkage.strata", _linked, "prepare", "shared"),
-    ("check_description", "Checking the description", "plausibility.check", _linked,
-     "simulate microaggregate prepare stratify", "shared"),
-    ("bin", "Cutting variables into categories", "linkage.bins", _linked, "prepare stratify", "shared"),
-    ("weigh", "Estimating the weights", "linkage.weights", _weighed, "prepare stratify bin", "compiled shared"),
-    ("score", "Comparing records", "linkage.scoring linkage.metrics.{metric}", _linked,
-     "prepare stratify bin weigh", "compiled shared"),
-    ("rank", "Ranking the pairs", "linkage.ranking", _linked, "stratify score", "compiled shared"),
-    ("confirm", "Confirming the pairs", "linkage.confirmation", _linked, "prepare stratify rank", "shared"),
-    ("export_confirmed", "Writing suspected pairs as CSV",
-     "linkage.confirmation", lambda study: study.confirmed_csv and _linked(study),
-     "confirm", ""),
-    ("rate", "Computing the rates", "linkage.rates linkage.clusters linkage.description", _linked,
-     "prepare stratify bin weigh confirm", ""),
-    ("count_members", "Counting the members of units", "linkage.members", _has("units"),
-     "prepare stratify bin confirm", "compiled"),
-    ("order_claims", "Ordering the claims", "linkage.surest", _linked, "prepare score", "shared"),
-    ("compare_metrics", "Comparing the metrics", "linkage.agreement_of_metrics linkage.surest", _linked,
-     "prepare stratify rank confirm order_claims", ""),
-    ("challenge", "Trying the attacks at hand", "challenge.attacks linkage.metrics", _linked,
-     "prepare stratify bin confirm rate compare_metrics", "compiled shared"),
-    ("calibrate", "Comparing probabilities with true links", "linkage.calibration", _weighed, "weigh confirm", ""),
-    ("explain", "Explaining the confirmed records", "why.explanation linkage.metrics.{metric}", _has("why"),
-     "prepare stratify bin confirm", "compiled"),
-    ("export_why", "Writing what carries each pair as CSV",
-     "linkage.confirmation", lambda study: study.confirmed_csv and study.why is not None,
-     "explain", ""),
-    ("agreements", "Counting agreements", "linkage.agreements", lambda study: "winkler" in study.chosen,
-     "confirm rate", ""),
-    ("thin", "Attacking with a part of the file", "larger.thinning linkage.metrics.{metric}", _has("larger_intruder"),
-     "prepare stratify rank", "compiled shared"),
-    ("extrapolate", "Extrapolating to a larger intruder", "larger.curves", _has("larger_intruder"), "thin", ""),
-    ("prepare_matching", "Reading the synthetic files", "matching.prepare", _has("matching"), "synthesize", "shared"),
-    ("match", "Matching records", "matching.summary", _has("matching"), "prepare_matching", "compiled"),
-    ("measure_distances", "Searching for the closest records", "closest.distances", _has_distances,
-     "prepare_matching", "compiled"),
-    ("prepare_filerisk", "Reading the file and its population", "filerisk.prepare", _has("file_risk"),
-     "populate simulate microaggregate synthesize", "shared"),
-    ("assess_file", "Measuring the risk of the file", "filerisk.assessment", _has("file_risk"),
-     "prepare_filerisk", "compiled"),
-    ("model_population", "Modelling the population", "filerisk.modelling", _modelled, "prepare_filerisk", "compiled"),
-    ("assess_scenarios", "Measuring several keys at once", "filerisk.scenarios", _has_scenarios,
-     "prepare_filerisk", "compiled"),
-    ("measure_thresholds", "Comparing risks with thresholds", "filerisk.thresholds", _has("file_risk"),
-      "prepare_filerisk", "compiled"),
-    ("assess_units", "Measuring the units of the file", "filerisk.profiles", _has_units_of_file,
-     "prepare_filerisk", "compiled"),
-    ("sample_population", "Sampling the population", "filerisk.numerical_study", _sampled,
-     "prepare_filerisk", "compiled"),
-    ("prepare_attribution", "Reading original and released files", "attribution.prepare", _has("attribute_disclosure"),
-     "synthesize", "shared"),
-    ("assess_attribution", "Measuring what could be learnt", "attribution.assessment", _has("attribute_disclosure"),
-     "prepare_attribution", "compiled"),
-    ("measure_utility", "Measuring the utility", "utility.measure", _has("utility"), "prepare", "compiled gathers"),
-    ("join_files", "Joining the intruder's files", "together.join",
-     lambda study: study.together is not None, "prepare stratify confirm", "gathers"),
-    ("judge", "Reaching the verdict",
-     "verdict.limits verdict.terminal", _always,
-     ("prepare stratify check_description rate count_members compare_metrics challenge calibrate join_files match"
-      " measure_distances assess_file model_population assess_scenarios measure_thresholds assess_attribution"
-      " prepare_matching prepare_filerisk prepare_attribution"), ""),
-    ("compare_variants", "Comparing the variants", "pipeline.comparison", lambda study: bool(study.variants),
-     "rate compare_metrics agreements match assess_file measure_utility judge", "gathers"),
-    ("compare_protection", "Comparing before and after protection", "protection.compare", _compared_with_original,
-     "stratify rate", "gathers"),
-    ("try_recodings", "Trying coarser values", "suggestion.suggest linkage.metrics", _limited,
-     "prepare stratify bin confirm", "compiled"),
-    ("edition", "Writing the edition for publication", "edition.make edition.publish report.edition study.editions",
-     _has("release"),
-     "prepare stratify confirm rate prepare_matching match prepare_filerisk assess_file measure_thresholds", ""),
-    ("report", "Writing the report",
-     "report report.execute report.render report.blocks report.blocks.[!_]* *.report* pipeline.release", _always,
-     "", ""),
-)
-# fmt: on
-
-
-STEPS: dict[str, Step] = {
-    rule: Step(
-        rule,
-        label,
-        tuple(modules.split()),
-        wanted,
-        tables.TABLES[rule],
-        tuple(after.split()),
-        **dict.fromkeys(traits.split(), True),
-    )
-    for rule, label, modules, wanted, after, traits in _TABLE
-}
+STEPS: dict[str, Step] = {step.rule: step for step in _steps()}
 """Every step by the name of its rule, each after those whose results it reads."""
 
 
@@ -275,9 +162,7 @@ def declared(path: Path | str) -> tuple[Table, dict[str, str]]:
         for pattern, table in _PATTERNS:
             if match := pattern.fullmatch(name):
                 return _with_columns(table, match.groupdict()), match.groupdict()
-    raise ValueError(
-        f"{names[0]} is not declared as a table of a step; declare it in tables.csv of its analysis"
-    )
+    raise ValueError(f"{names[0]} is not declared as a table of a step; declare it in tables.csv of its analysis")
 
 
 def _with_columns(table: Table, wildcards: dict[str, str]) -> Table:

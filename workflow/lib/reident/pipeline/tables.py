@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+LIBRARY = Path(__file__).parents[1]
+
 COMPARED_COLUMNS = "{columns of the compared table}"
 """The column of a comparison that stands for those of the table that it compares."""
 
@@ -101,11 +103,16 @@ class Table(NamedTuple):
         return [column.name for column in self.columns]
 
 
+def rows(analysis: str, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a file of declarations in the folder of an analysis."""
+    with (LIBRARY / analysis / name).open(encoding="utf-8", newline="") as stream:
+        yield from csv.DictReader(stream)
+
+
 def _rows(name: str) -> Iterator[dict[str, Any]]:
     """Yield the lines of the files of this name; every table has its columns in one of them."""
-    for file in sorted(Path(__file__).parents[1].glob(f"*/{name}")):
-        with file.open(encoding="utf-8", newline="") as stream:
-            yield from csv.DictReader(stream)
+    for file in sorted(LIBRARY.glob(f"*/{name}")):
+        yield from rows(file.parent.name, name)
 
 
 def _kind(text: str) -> Any:
