@@ -14,17 +14,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from reident.linkage import functions
-from reident.linkage.metrics.contract import (
-    AGREE,
-    Losses,
-    Measure,
-    Metric,
-    Scored,
-    ScoringContext,
-    job_arguments,
-    per_state,
-    scored,
-)
+from reident.linkage.metrics.contract import Measure, Metric, Scored, ScoringContext, job_arguments, scored
 from reident.linkage.metrics.unit_pairs import nearest
 from reident.sections.base import Pattern, Section
 from reident.sections.codes import Coding, normaliser
@@ -197,26 +187,6 @@ def threshold(options: Options, variables: Variables) -> Decimal:
     return Decimal(5 * len(variables)) / 2 if options.threshold is None else options.threshold
 
 
-def losses(options: Options, variables: Variables, _: bool) -> Losses:
-    """Return the score of each variable as a negative loss."""
-    by_variable = {}
-    for variable in variables:
-        rule = options.scores.get(variable.name)
-        lowest, highest = (Fraction(score) for score in extremes(options, variable.name))
-        agree: Any = (-highest, -lowest)
-        apart: Any = agree
-        if rule is not None and rule.table is not None:
-            agree, apart = _losses_of_table(rule, variable)
-        elif rule is not None and rule.bands is not None:
-            agree = -Fraction(min(rule.bands, key=lambda band: band.within).score)
-        elif rule is None or rule.exact:
-            agree = -highest
-            apart = (-highest, 0) if rule is None and variable.is_numeric else 0
-        by_variable[variable.name] = per_state(agree, apart, 0)
-    limit = -Fraction(threshold(options, variables))
-    best = {x.name: frozenset({AGREE}) for x in variables if _agreement_is_best(options.scores.get(x.name), x)}
-    step = _step(options.scores.values())
-    return Losses(by_variable, limit, order=(options.scores,), reach=limit, step=step, best=best)
 
 
 def _step(rules: Iterable[VariableScore]) -> Fraction:
@@ -236,27 +206,8 @@ def _scores_of_table(rule: VariableScore, variable: Variable | LinkingVariable) 
     return {(normal(cell.puf), normal(cell.eif)): Fraction(cell.score) for cell in rule.table or ()}
 
 
-def _losses_of_table(rule: VariableScore, variable: Variable | LinkingVariable) -> list[tuple[Fraction, Fraction]]:
-    """Return the least and the largest loss of equal categories, and of others."""
-    bounds = []
-    for is_equal in (True, False):
-        scores = [score for (p, e), score in _scores_of_table(rule, variable).items() if (p == e) == is_equal]
-        scores.append(Fraction(rule.otherwise))
-        bounds.append((-max(scores), -min(scores)))
-    return bounds
 
 
-def _agreement_is_best(rule: VariableScore | None, variable: Variable | LinkingVariable) -> bool:
-    """Return whether no value scores more beside a value of the PUF than this value itself."""
-    if rule is None or rule.exact:
-        return True
-    if rule.bands is not None:
-        scores = [rule.beyond, *(band.score for band in rule.bands)]
-        return min(rule.bands, key=lambda band: band.within).score == max(scores)
-    if rule.table is None:
-        return False
-    scores_of, otherwise = _scores_of_table(rule, variable), Fraction(rule.otherwise)
-    return all(scores_of.get((p, p), otherwise) >= max(score, otherwise) for (p, _), score in scores_of.items())
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
@@ -543,5 +494,4 @@ METRIC = Metric(
     score_small=score_small,
     score_units=score_units,
     measure=measure,
-    losses=losses,
 )

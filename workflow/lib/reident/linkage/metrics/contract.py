@@ -9,7 +9,6 @@ values agree (METHODS §4.6), and a *rank* is the place of a score among those o
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,8 +16,7 @@ import numpy as np
 from reident.sections.base import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from fractions import Fraction
+    from collections.abc import Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -156,69 +154,10 @@ def job_arguments(pairing: Pairing, context: ScoringContext) -> dict[str, Any]:
     return arguments
 
 
-AGREE, CLOSE, APART, SPLIT, MISSING = "agree", "close", "apart", "split", "missing"
-"""How the two values of a variable can be to each other: equal; different numbers of one bin; of different categories
-or bins; equal numbers in different bins, where each file is cut by itself; missing in either record."""
 
 
-def per_state(agree: Any, apart: Any, missing: Any, *, binned: bool = False) -> dict[str, tuple[Any, Any]]:
-    """Return the least and the largest loss of a variable by state, from its losses without bins or with them."""
-    bounds = [loss if isinstance(loss, tuple) else (loss, loss) for loss in (agree, apart, missing)]
-    of_bins = (bounds[0], bounds[1]) if binned else (bounds[1], bounds[0])
-    return {AGREE: bounds[0], APART: bounds[1], MISSING: bounds[2], CLOSE: of_bins[0], SPLIT: of_bins[1]}
 
 
-class Losses(NamedTuple):
-    """The losses of a pair by variable, as far as the options tell; a pair passes whose sum of losses is small.
-
-    From it follows which metric is contained in which, whatever the records are (METHODS §11.2).
-
-    Attributes
-    ----------
-    by_variable : mapping
-        For each linking variable the least and the largest loss in each of the states `AGREE` … `MISSING`; empty where
-        losses depend on the records.
-    limit : number
-        A pair passes if its level is below.
-    level : callable
-        Takes the sum of losses to what pairs are ranked by, the lowest first.
-    order : object
-        Metrics of one name with an equal `order` rank all pairs alike, and are told apart by `reach`; None for a
-        metric that has no such others.
-    reach : number
-        How far the threshold is from the best pair, on the scale of `order`.
-    measure : tuple of str and int
-        How differences of numbers lose: alike in attacks with one `measure`, and no more in attacks with the same text
-        and a larger number; 0 where the options do not tell.
-    ranks : bool
-        Whether pairs are ranked by their level.
-    one_candidate : bool
-        Whether a record has at most one candidate, and is the candidate of at most one.
-    sets : frozenset
-        Unicity only: which sets of variables are searched; pairs of fewer sets are among those of more.
-    step : number
-        What sums of losses differ by at least, if they differ; 0 where the options do not tell.
-    best : mapping
-        For each linking variable the states in which no other pair of the PUF record loses less by it.
-    enough : int or None
-        How many variables in such a state make a pair one of the best of its PUF record; None where all are needed.
-    two_pairs : bool
-        Whether at most two pairs pass for each link.
-    """
-
-    by_variable: Mapping[str, Mapping[str, tuple[Any, Any]]]
-    limit: float | Fraction
-    level: Callable[[Any], Any] = lambda total: total
-    order: Any = None
-    reach: float | Fraction = 0
-    measure: tuple[str, int] = ("", 0)
-    ranks: bool = True
-    one_candidate: bool = False
-    sets: frozenset[int | str] = frozenset()
-    step: float | Fraction = 0
-    best: Mapping[str, frozenset[str]] = MappingProxyType({})
-    enough: int | None = None
-    two_pairs: bool = False
 
 
 class Measure(NamedTuple):
@@ -273,9 +212,6 @@ class Metric(NamedTuple, Generic[OptionsT]):
         metric that compares single records only.
     measure : callable or None
         ``measure(pairing, options) -> Measure``: how members of units are compared; None for a metric without ranks.
-    losses : callable or None
-        ``losses(options, variables, complete) -> Losses``, where ``complete`` says that no value is missing; None for a
-        metric of which the audit of an edition then knows no relation to others.
     by_value : callable
         ``by_value(options)`` tells whether a metric that compares bins otherwise compares the numbers themselves.
     """
@@ -294,7 +230,6 @@ class Metric(NamedTuple, Generic[OptionsT]):
     score_units: Callable[[UnitPairing, OptionsT, ScoringContext], Scored] | None = None
     measure: Callable[[UnitPairing, OptionsT], Measure] | None = None
     low_is_best: Callable[[OptionsT], bool] = lambda _: False
-    losses: Callable[[OptionsT, Variables, bool], Losses] | None = None
     by_value: Callable[[OptionsT], bool] = lambda _: False
 
     def table(self, options: OptionsT) -> Literal["binned", "prepared"]:

@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from reident.linkage.metrics.contract import (
-    AGREE,
-    Losses,
-    Measure,
-    Metric,
-    Scored,
-    ScoringContext,
-    job_arguments,
-    per_state,
-    scored,
-)
+from reident.linkage.metrics.contract import Measure, Metric, Scored, ScoringContext, job_arguments, scored
 from reident.linkage.metrics.unit_pairs import nearest
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
@@ -122,20 +112,6 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
     )
 
 
-def losses(options: Options, variables: Variables, complete: bool) -> Losses:
-    """Return the squared scores of each variable."""
-    v, alpha, farthest = len(variables), options.alpha, Fraction(FARTHEST**2)
-    numbers, codes = per_state(0, (0, farthest), alpha**2), per_state(0, 1, alpha**2)
-    divisor = v * v if options.norm == "primer" else v
-    return Losses(
-        {variable.name: numbers if variable.is_numeric else codes for variable in variables},
-        round(threshold(options) * SCALE),
-        level=lambda total: round(math.sqrt(total / divisor) * SCALE),
-        order=(None if complete else alpha, options.whole_steps),
-        reach=divisor * alpha**2 / (4 if options.norm == "primer" else 2),
-        measure=("deviations", 2 if options.whole_steps else 1),
-        best={variable.name: frozenset({AGREE}) for variable in variables},
-    )
 
 
 METRIC = Metric(
@@ -150,5 +126,4 @@ METRIC = Metric(
     score_units=score_units,
     measure=measure,
     low_is_best=lambda _: True,
-    losses=losses,
 )

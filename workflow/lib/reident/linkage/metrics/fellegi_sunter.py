@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from reident.linkage.batches import is_new
-from reident.linkage.metrics.contract import Losses, Metric, Scored, ScoringContext, job_arguments, scored
+from reident.linkage.metrics.contract import Metric, Scored, ScoringContext, job_arguments, scored
 from reident.linkage.metrics.levels import (
     DIFFER,
     LEVELS,
@@ -280,16 +280,6 @@ def tolerance(_: Options, variables: Variables, __: bool) -> int:
     return len(variables)
 
 
-def losses(options: Options, variables: Variables, _: bool) -> Losses:
-    """Return nothing of single variables, whose weights depend on the records; other thresholds rank pairs alike."""
-    limit, by = options.threshold, "weight" if options.threshold.probability is None else "probability"
-    levels = options.levels, tuple(options.bands.items()), options.competition, options.frequency
-    order = None if options.one_to_one else (options.m, options.partial, by, *levels)
-    reach = -getattr(limit, by)
-    # With one variable, the probability of each level is the share of links among its pairs, half a pair aside.
-    is_share = options.m == "informed" and len(variables) == 1 and not options.partial and not options.frequency
-    two_pairs = is_share and limit.probability is not None and limit.probability >= 0.5
-    return Losses({}, 0, order=order, reach=reach, one_candidate=options.one_to_one, two_pairs=two_pairs)
 
 
 METRIC = Metric(
@@ -303,7 +293,6 @@ METRIC = Metric(
     check=check,
     weighs=True,
     score_small=score,
-    losses=losses,
     by_value=lambda options: options.levels == "difference",
     splits=False,
 )

@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
-from reident.linkage.metrics.contract import (
-    AGREE,
-    CLOSE,
-    Losses,
-    Measure,
-    Metric,
-    Scored,
-    ScoringContext,
-    job_arguments,
-    per_state,
-    scored,
-)
+from reident.linkage.metrics.contract import Measure, Metric, Scored, ScoringContext, job_arguments, scored
 from reident.linkage.metrics.unit_pairs import nearest
 from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
@@ -97,13 +86,6 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
     return math.ceil(options.alpha * len(variables) / 2) - 1
 
 
-def losses(options: Options, variables: Variables, complete: bool) -> Losses:
-    """Return the losses of a pair by variable."""
-    alpha = options.alpha
-    by_variable = {variable.name: per_state(0, 1, alpha, binned=True) for variable in variables}
-    limit = alpha * len(variables) / 2
-    best = dict.fromkeys(by_variable, frozenset({AGREE, CLOSE}))
-    return Losses(by_variable, limit, order=(None if complete else alpha,), reach=limit, best=best)
 
 
 METRIC = Metric(
@@ -118,5 +100,4 @@ METRIC = Metric(
     score_units=score_units,
     measure=measure,
     low_is_best=lambda _: True,
-    losses=losses,
 )

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from reident.errors import InputError
-from reident.linkage.metrics.contract import Losses, Measure, Metric, Scored, ScoringContext, job_arguments, per_state
+from reident.linkage.metrics.contract import Measure, Metric, Scored, ScoringContext, job_arguments
 from reident.linkage.metrics.unit_pairs import sides
 from reident.sections.base import Section
 
@@ -132,25 +132,9 @@ def tolerance(options: Options, variables: Variables, any_missing: bool) -> int:
     return len(variables) - 1 if sets_in_force(options, any_missing) == "all" else 0
 
 
-def losses(options: Options, variables: Variables, complete: bool) -> Losses:
-    """Return the contribution of each variable to the differences of a pair, by the sets that are searched."""
-    v, sets = len(variables), sets_in_force(options, not complete)
-    everything = frozenset({"full", "jointly_observed", *range(1, v + 1)})
-    limit, apart = v, 1  # of `all`: the two records of a pair agree on one variable at least
-    if sets == "full" or v == 1 or (sets == "jointly_observed" and complete):
-        searched, limit = frozenset[int | str]({"full"}), 1
-    elif sets == "jointly_observed":  # they differ in none, and one is present
-        searched, apart = frozenset({"full", sets}), v
-    else:
-        most = options.max_order or v
-        searched = everything if most >= v else frozenset(range(1, most + 1))
-    by_variable = {variable.name: per_state(0, apart, 1, binned=True) for variable in variables}
-    is_full = limit == 1
-    return Losses(by_variable, limit, ranks=is_full, one_candidate=is_full, sets=searched)
 
 
 METRIC = Metric(
     "unicity", "Unicity", Options, "binned", ranked=False, score=score, tolerance=tolerance, check=check,
     splits=False, score_small=score, score_units=score_units, measure=measure, low_is_best=lambda _: True,
-    losses=losses,
 )  # fmt: skip

@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from reident.linkage.metrics.contract import (
-    AGREE,
-    Losses,
-    Metric,
-    Scored,
-    ScoringContext,
-    job_arguments,
-    per_state,
-    scored,
-)
+from reident.linkage.metrics.contract import Metric, Scored, ScoringContext, job_arguments, scored
 from reident.sections.base import Section
 from reident.sections.exact import ULPS
 
@@ -178,24 +169,6 @@ def _measure(agreement: Any) -> tuple[str, int]:
     return ("nearest", agreement.nearest) if isinstance(agreement, Nearest) else (agreement, 1)
 
 
-def losses(options: Options, variables: Variables, _: bool) -> Losses:
-    """Return each agreement as a negative loss; for `closest`, each rank distance."""
-    is_closest = isinstance(options.agreement, Closest)
-    least = options.agreement.closest if isinstance(options.agreement, Closest) else options.min_agree
-    numbers, codes = per_state(-1, -1 if is_closest else (-1, 0), 0), per_state(-1, 0, 0)
-    return Losses(
-        {variable.name: numbers if variable.is_numeric else codes for variable in variables},
-        1 - least,
-        # Of categories alone, every pair that `closest` compares has the rank distance 1.
-        level=(lambda total: max(total, -least)) if is_closest else (lambda total: total),
-        order=(options.agreement,),
-        reach=-least,
-        ranks=not is_closest or not any(variable.is_numeric for variable in variables),
-        measure=_measure(options.agreement),
-        step=0 if is_closest else 1,
-        best={variable.name: frozenset({AGREE}) for variable in variables},
-        enough=least if is_closest else None,
-    )
 
 
 METRIC = Metric(
@@ -208,5 +181,4 @@ METRIC = Metric(
     tolerance=tolerance,
     check=check,
     low_is_best=lambda options: isinstance(options.agreement, Closest),
-    losses=losses,
 )
