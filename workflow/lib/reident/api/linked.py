@@ -25,15 +25,12 @@ from reident.linkage import step as linkage_step
 from reident.linkage import strata
 from reident.linkage.attack import AttackFiles
 from reident.linkage.members import MemberTables
+from reident.linkage.metrics import standard
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.settings import AGREEMENT
 from reident.linkage.strata import Strata
 from reident.pipeline.editions import public_metrics
 from reident.study.model import Study
-
-METRICS_OF_UNITS = ("unicity", "taxicab", "euclidean", "adhoc")
-DEFAULT_METRICS = (*METRICS_OF_UNITS, "fellegi_sunter")
-"""The metrics of an attack that names none; Fellegi–Sunter compares records, not units."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -207,7 +204,7 @@ def attack(
     frames = named(puf=puf, eif=eif, iuf=links)
     keys = _keys(frames["iuf"], puf_id, eif_id)
     if metrics is None:
-        metrics = DEFAULT_METRICS if units is None else METRICS_OF_UNITS
+        metrics = standard(of_units=units is not None)
     sections: dict[str, Any] = {
         "files": {
             "puf": file_section("puf", id=keys[0]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from reident.linkage import metrics
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.euclidean import Options as Euclidean
 from reident.sections.linkage import Binning, RankFilter
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from reident.linkage.attack_settings import AttackSettings
     from reident.sections.base import Section
 
-NAMES = ("unicity", "taxicab", "euclidean", "adhoc", "fellegi_sunter")
+NAMES = metrics.standard()
 """The metrics of the standard attacks."""
 
 DEFAULTS: dict[str, Section] = {name: REGISTRY[name].options() for name in NAMES} | {"euclidean": Euclidean(norm="rms")}
@@ -27,14 +28,14 @@ def standard(declared: AttackSettings) -> AttackSettings | None:
     """
     limits, binning = RankFilter(), Binning()
     max_pairs, keep = max(declared.max_pairs, limits.max_pairs), max(declared.keep, limits.keep)
-    metrics = {
+    chosen = {
         name: options
         for name, options in DEFAULTS.items()
         if fits(name, declared) and not _is_declared(name, declared, binning, max_pairs)
     }
-    if not metrics:
+    if not chosen:
         return None
-    return dataclasses.replace(declared, metrics=metrics, binning=binning, max_pairs=max_pairs, keep=keep)
+    return dataclasses.replace(declared, metrics=chosen, binning=binning, max_pairs=max_pairs, keep=keep)
 
 
 def fits(name: str, declared: AttackSettings) -> bool:

@@ -20,14 +20,12 @@ from reident.drafting.types import Kind
 from reident.errors import InputError
 from reident.intake.severity import MIN_RECORDS
 from reident.intake.units import Unit
+from reident.linkage.metrics import standard
 from reident.linkage.metrics.unicity import MAX_VARIABLES
 from reident.sections.days import ISO
 from reident.sections.exact import rational_text
 from reident.sections.linkage import MAX_LINKING_VARIABLES
 from reident.study.reading import TODO
-
-METRICS_OF_UNITS = "{unicity: {}, taxicab: {}, euclidean: {}, adhoc: {}}"
-METRICS = METRICS_OF_UNITS.replace("}}", "}, fellegi_sunter: {}}")
 
 
 class Variable(NamedTuple):
@@ -335,7 +333,7 @@ def _rest(
 
 
 def _closing(sheet: Sheet, n: int, *, units: bool) -> None:
-    metrics = METRICS_OF_UNITS if units else METRICS
+    metrics = "{" + ", ".join(f"{name}: {{}}" for name in standard(of_units=bool(units))) + "}"
     if n > MAX_VARIABLES:
         metrics = metrics.replace("unicity: {}", "unicity: {max_order: 3}")
     sheet.add(f"metrics: {metrics}", "config/README.md describes their options")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from reident import language
@@ -19,6 +20,7 @@ from reident.language.sentences import Sentences, entries
 from reident.sections.language import DEFAULT_LANGUAGE
 
 TEXT = Sentences("messages", language.FOLDER)
+METRICS = language.FOLDER.parent / "linkage" / "metrics"
 ENGLISH = language.FOLDER / en.__name__.rpartition(".")[2]
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -77,7 +79,19 @@ def percentage(share: float) -> str:
 
 def words(group: str) -> dict[str, str]:
     """Return the words of a field in the language in use, by their codes; none of a field that holds no word."""
-    return TEXT.group(f"words.{group}") if group in TEXT.names("words") else {}
+    own = TEXT.group(f"words.{group}") if group in TEXT.names("words") else {}
+    return own | _of_metrics(language.current().code).get(group, {})
+
+
+@cache
+def _of_metrics(code: str) -> dict[str, dict[str, str]]:
+    """Return the words on metrics by field and metric, from the file of each beside its code."""
+    contents = {file.stem: language.read(file)[code] for file in sorted(METRICS.glob("*.yaml"))}
+    entries_ = {"metric": "title", "remedy": "remedy"}
+    return {
+        field: {name: content[entry] for name, content in contents.items() if entry in content}
+        for field, entry in entries_.items()
+    }
 
 
 def label(group: str, code: str) -> str:

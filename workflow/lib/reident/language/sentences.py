@@ -66,9 +66,9 @@ class Sentences:
         """Return the sentences of a group by their keys; they have no fields."""
         return {name: self(f"{key}.{name}") for name in self._entry(key)}
 
-    def names(self, key: str) -> list[str]:
-        """Return the keys of the entries of a group."""
-        return list(self._entry(key))
+    def names(self, key: str = "") -> list[str]:
+        """Return the keys of the entries of a group, or of the section."""
+        return list(self._entry(key) if key else self._content())
 
     def _content(self) -> dict[str, Any]:
         return entries(self.folder / language.current().code, self.section)

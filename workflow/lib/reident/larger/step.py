@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reident.larger.settings import ExtrapolationSettings, ThinningSettings
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.winkler import Nearest
 from reident.linkage.step import attacking
 from reident.sections.base import required
 
@@ -28,19 +27,7 @@ def extrapolating(study: Study) -> ExtrapolationSettings:
     """Return the settings of the step `extrapolate`."""
     options = required(study.larger_intruder, "larger_intruder")
     limits = {name: study.rank_filter.max_pairs if REGISTRY[name].ranked else None for name in study.chosen}
-    fixed = tuple(name for name, metric in study.chosen.items() if _depends_on_size(metric))
+    fixed = tuple(name for name, metric in study.chosen.items() if REGISTRY[name].depends_on_size(metric))
     return ExtrapolationSettings(
         tuple(study.chosen), limits, fixed, study.rank_filter.kept, options.times, options.population, study.rates.level
-    )
-
-
-def _depends_on_size(options: Any) -> bool:
-    """Return whether a metric compares two records otherwise in a larger file (METHODS §6.5)."""
-    return (
-        getattr(options, "m", None) == "blind"
-        or getattr(options, "competition", False)
-        or getattr(options, "frequency", False)
-        or getattr(options, "one_to_one", False)
-        or getattr(options, "max_order", None) is not None
-        or isinstance(getattr(options, "agreement", None), Nearest)
     )

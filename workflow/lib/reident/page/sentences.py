@@ -1,7 +1,7 @@
 """The sentences of the report, see :mod:`reident.language.sentences`: each analysis has its own, in every language.
 
-They are in ``words.yaml`` of an analysis, or where it has several sections in ``words/{section}.yaml``. At the top of a
-file are the codes of the languages.
+They are in ``words.yaml`` of an analysis, or where it has several sections in ``words/{section}.yaml``, and those on a
+metric beside it. At the top of a file are the codes of the languages.
 """
 
 from __future__ import annotations
@@ -36,11 +36,15 @@ _NOUN: ContextVar[str] = ContextVar("noun", default="record")
 def files() -> dict[str, Path]:
     """Return the file of the sentences of each section, by its name."""
     own = {file.parent.name: file for file in LIBRARY.glob("*/words.yaml")}
-    return own | {file.stem: file for file in LIBRARY.glob("*/words/*.yaml")}
+    metrics = {f"metrics/{file.stem}": file for file in LIBRARY.glob("linkage/metrics/*.yaml")}
+    return own | metrics | {file.stem: file for file in LIBRARY.glob("*/words/*.yaml")}
 
 
 class Sentences(sentences.Sentences):
-    """The sentences of one section of the report: by the name of its analysis, or of its file in ``words/``."""
+    """The sentences of one section of the report.
+
+    `section` is the name of its analysis, of its file in ``words/``, or ``metrics/`` and a metric.
+    """
 
     def __init__(self, section: str) -> None:
         super().__init__(section, LIBRARY)

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from reident.linkage.metrics import REGISTRY
 from reident.page import fonts
 from reident.page.wording import digits, fixed, plain, shorten
 
@@ -29,15 +30,7 @@ RULE = "#dfe3e8"
 CONFIRMED = "#0b3d62"
 SUSPECTED = "#8db4d2"
 LIMIT = "#b3441e"
-LINES = {
-    "unicity": ("#0b3d62", "o"),
-    "taxicab": ("#c05a1c", "s"),
-    "euclidean": ("#1b8a6b", "^"),
-    "adhoc": ("#8a5aa8", "D"),
-    "winkler": ("#7a6a00", "v"),
-    "fellegi_sunter": ("#a3335c", "P"),
-    "agreement": ("#1d2733", "X"),
-}
+LINES = {name: metric.look for name, metric in REGISTRY.items()} | {"agreement": (INK, "X")}
 """Colour and marker of each metric, and of their agreement, where several share an axis."""
 
 _MISSING = re.compile(r"Glyph \d+ .* missing from font")

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from reident.language.messages import words
 from reident.linkage.metrics import REGISTRY
-from reident.page.sentences import Sentences
+from reident.page.sentences import Sentences, files
 
-METRICS = Sentences("metrics")
 NOUNS = Sentences("nouns")
 
 
@@ -26,7 +25,20 @@ def title(metric: str) -> str:
 
 def narrow_title(metric: str) -> str:
     """Return the name of a metric for a narrow column, where a long one may break."""
-    return METRICS.group("narrow").get(metric) or title(metric)
+    return _of(metric, "narrow") or title(metric)
+
+
+def about(metric: str) -> str:
+    """Return what a metric is in a few words; its name, where it has no words of its own."""
+    return _of(metric, "about") or title(metric)
+
+
+def _of(metric: str, entry: str) -> str:
+    """Return an entry of the words on a metric; empty where there is none."""
+    section = f"metrics/{metric}"
+    if section not in files() or entry not in Sentences(section).names():
+        return ""
+    return Sentences(section)(entry)
 
 
 def metric_cells(metrics: Iterable[str]) -> list[str]:

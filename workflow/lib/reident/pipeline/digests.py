@@ -80,7 +80,10 @@ def modules(rule: str, metric: str | None = None) -> tuple[str, ...]:
     return tuple(sorted(seen))
 
 
-SENTENCES = "reident.page.sentences"
+OF_METRICS = ("linkage/metrics/*.yaml",)
+WORDS = ("*/words.yaml", "*/words/*.yaml", *OF_METRICS)
+READ = {"reident.page.sentences": WORDS, "reident.language.messages": OF_METRICS}
+"""The words beside the code of analyses and metrics, and the modules that read them: no number depends on them."""
 _WITHOUT_EFFECT = ("study", "pipeline")
 """The floors whose modules reach a step by its settings alone, or are named by it."""
 
@@ -102,7 +105,7 @@ def _files(module: str) -> list[Path]:
     base = _path(module)
     # Not by the folder: that of an earlier version may be left, with what was compiled.
     if not (base / "__init__.py").is_file():
-        return [base.with_suffix(".py"), *(_words() if module == SENTENCES else ())]
+        return [base.with_suffix(".py"), *_words(READ.get(module, ()))]
     folders = [base, *(folder for folder in base.iterdir() if not (folder / "__init__.py").exists())]
     others = [file for folder in folders for file in folder.glob("*") if file.suffix not in (".py", ".pyc")]
     apart = {*_words(), base / "tables.csv", base / "columns.csv"}  # what of tables counts, is in the digest of a step
@@ -110,9 +113,9 @@ def _files(module: str) -> list[Path]:
 
 
 @cache
-def _words() -> tuple[Path, ...]:
-    """Return the files of the sentences of reports: what has sentences depends on them, and no number does."""
-    return tuple(sorted([*LIBRARY.glob("*/words.yaml"), *LIBRARY.glob("*/words/*.yaml")]))
+def _words(patterns: tuple[str, ...] = WORDS) -> tuple[Path, ...]:
+    """Return the files of words by their patterns."""
+    return tuple(sorted(file for pattern in patterns for file in LIBRARY.glob(pattern)))
 
 
 @cache

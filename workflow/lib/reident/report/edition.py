@@ -10,6 +10,7 @@ from reident import language
 from reident.edition.texts import hidden, interval
 from reident.page.layout import ReportColumn, box, items, paragraphs, table
 from reident.page.sentences import Sentences
+from reident.page.terms import about as terms_about
 from reident.page.terms import title
 from reident.page.wording import declared, digits, escape, listed, whole
 from reident.report import render as rendering
@@ -225,7 +226,7 @@ def _picture(edition: Edition, part: Part) -> Iterator[str]:
         low, high = share.low or 0, 100 if share.high is None else share.high
         squares = f'[]{{.squares total="100" rows="4" single="{low}" found="{high}" suspected="100"}}'
         keys |= {"found"} if low < high else set()
-        about = TEXT.group("metric").get(count.metrics[0], "") if count.kind == METRIC else ""
+        about = terms_about(count.metrics[0]) if count.kind == METRIC else ""
         strips.append(box("strip", f"**{name(edition, count)}** [{about}]{{.below}}", squares, share.words))
     if strips:
         yield box("sub", TEXT(f"suspected.{part.about}.picture"))

@@ -17,9 +17,6 @@ _SECTIONS = {
 }
 """The sections that cannot take units yet, and what to do about each."""
 
-MAX_DENOMINATOR = 10**9
-"""The largest denominator of α: sums over the members of a unit are exact in double precision."""
-
 
 def check(study: Any) -> None:
     """Refuse in a :class:`reident.study.model.Study` what does not go with units, and what needs them.
@@ -49,34 +46,11 @@ def check(study: Any) -> None:
         raise ValueError(
             "`.files.eif.person` must not be given with `units`. Remove it; the column may be one of `units.eif`."
         )
+    *others, last = [f"`{name}`" for name, metric in REGISTRY.items() if metric.score_units is not None]
     for name, options in study.chosen.items():
         if REGISTRY[name].score_units is None:
             raise ValueError(
                 f"`.metrics.{name}` must not be given with `units`, because it compares single records. Remove it, or "
-                "choose among `unicity`, `taxicab`, `euclidean` and `adhoc`."
+                f"choose among {', '.join(others)} and {last}."
             )
-        _check_options(name, options, whole=study.units.whole)
-
-
-def _check_options(name: str, options: Any, *, whole: bool) -> None:
-    if name == "unicity" and not whole:
-        raise ValueError(
-            "`.metrics.unicity` must not be given with `members: some`: a unit is unique by all of its members. Remove "
-            "one of the two."
-        )
-    if name == "unicity" and options.interactions == "jointly_observed":
-        raise ValueError(
-            "`.metrics.unicity.interactions` must not be `jointly_observed` with `units`. Choose another value."
-        )
-    if name == "adhoc":
-        for variable, rule in options.scores.items():
-            if rule.function is not None:
-                raise ValueError(
-                    f"`.metrics.adhoc.scores.{variable}` must not have a `function` with `units`. Use `exact`, "
-                    "`bands` or a `table`."
-                )
-    if name == "taxicab" and options.alpha.denominator > MAX_DENOMINATOR:
-        raise ValueError(
-            "`.metrics.taxicab.alpha` must have at most 9 decimal places with `units`. Round it, or write a fraction "
-            "such as 1/3."
-        )
+        REGISTRY[name].check_units(options, study.units.whole)

@@ -10,7 +10,7 @@ import pandas as pd
 from reident.closest import premise
 from reident.filerisk import limits as filerisk
 from reident.intake.severity import NOTABLE, SEVERITIES, UNDERSTATES, StudyWarning, named, of_share, table
-from reident.language.messages import Fields
+from reident.language.messages import Fields, words
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import WHOLE
 from reident.outcomes import ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER
@@ -150,10 +150,6 @@ def _thresholds(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -
     return [line for line in lines if line is not None]
 
 
-_REMEDIES = ("euclidean", "adhoc", "winkler")
-"""Metrics with an option that excludes more; those of a user are not known here."""
-
-
 def _threshold(row: Any, v: int) -> StudyWarning | None:
     fields: Fields = {"metric": in_words(row.metric)}
     if row.tolerance < 0:
@@ -161,7 +157,7 @@ def _threshold(row: Any, v: int) -> StudyWarning | None:
     passing = round(row.n_suspected + row.n_ambiguous)
     if 2 * row.tolerance <= v or not passing or REGISTRY[row.metric].weighs:
         return None
-    share, remedy = float(row.passing_rate), row.metric if row.metric in _REMEDIES else "none"
+    share, remedy = float(row.passing_rate), row.metric if row.metric in words("remedy") else "none"
     fields = {**fields, "n": int(row.tolerance), "variables": v, "remedy": remedy, "passing": passing}
     fields = {**fields, "compared": int(row.n_compared), "share": share}
     return StudyWarning(UNDERSTATES, "weak_threshold", fields, passing, share)

@@ -13,3 +13,10 @@ REGISTRY: dict[str, Metric[Any]] = {
     "winkler": winkler.METRIC,
     "fellegi_sunter": fellegi_sunter.METRIC,
 }
+
+
+def standard(*, of_units: bool = False) -> tuple[str, ...]:
+    """Return the metrics of an attack that names none, on records or on units (METHODS §6.10)."""
+    return tuple(
+        name for name, metric in REGISTRY.items() if metric.is_standard and (metric.score_units or not of_units)
+    )

@@ -187,8 +187,6 @@ def threshold(options: Options, variables: Variables) -> Decimal:
     return Decimal(5 * len(variables)) / 2 if options.threshold is None else options.threshold
 
 
-
-
 def _step(rules: Iterable[VariableScore]) -> Fraction:
     """Return the least difference of sums of scores; 0 where a function of the study gives some of them."""
     scores = [Fraction(1)]
@@ -204,10 +202,6 @@ def _scores_of_table(rule: VariableScore, variable: Variable | LinkingVariable) 
     """Return the scores of the pairs of categories of a table."""
     normal = normaliser(Coding("categorical", integer_coded=variable.integer_coded))
     return {(normal(cell.puf), normal(cell.eif)): Fraction(cell.score) for cell in rule.table or ()}
-
-
-
-
 
 
 def tolerance(options: Options, variables: Variables, _: bool) -> int:
@@ -482,6 +476,16 @@ def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: sl
     return np.where((p < 0) | (e < 0), 0, scores)
 
 
+def check_units(options: Options, _: bool) -> None:
+    """Refuse scoring functions, which compare single records."""
+    for variable, rule in options.scores.items():
+        if rule.function is not None:
+            raise ValueError(
+                f"`.metrics.adhoc.scores.{variable}` must not have a `function` with `units`. Use `exact`, `bands` or "
+                "a `table`."
+            )
+
+
 METRIC = Metric(
     "adhoc",
     "Adhoc",
@@ -494,4 +498,8 @@ METRIC = Metric(
     score_small=score_small,
     score_units=score_units,
     measure=measure,
+    look=("#8a5aa8", "D"),
+    is_standard=True,
+    depends_on_size=lambda _: False,
+    check_units=check_units,
 )

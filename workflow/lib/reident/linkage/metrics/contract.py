@@ -154,12 +154,6 @@ def job_arguments(pairing: Pairing, context: ScoringContext) -> dict[str, Any]:
     return arguments
 
 
-
-
-
-
-
-
 class Measure(NamedTuple):
     """A metric of units: the costs of the variables of units and of members, and what becomes of their sum.
 
@@ -214,6 +208,16 @@ class Metric(NamedTuple, Generic[OptionsT]):
         ``measure(pairing, options) -> Measure``: how members of units are compared; None for a metric without ranks.
     by_value : callable
         ``by_value(options)`` tells whether a metric that compares bins otherwise compares the numbers themselves.
+    is_standard : bool
+        Whether it is one of the metrics of an attack that names none, and of the standard attacks (METHODS §6.10).
+    depends_on_size : callable
+        ``depends_on_size(options)`` tells whether it compares two records otherwise in a larger file, so that no curve
+        is fitted (METHODS §6.5); by default it does.
+    check_units : callable
+        ``check_units(options, whole)`` raises a `ValueError` as `check` does, if the options do not fit units;
+        ``whole`` is whether a unit is compared with all of its members.
+    look : tuple of str
+        Its colour and marker in figures.
     """
 
     name: str
@@ -231,6 +235,10 @@ class Metric(NamedTuple, Generic[OptionsT]):
     measure: Callable[[UnitPairing, OptionsT], Measure] | None = None
     low_is_best: Callable[[OptionsT], bool] = lambda _: False
     by_value: Callable[[OptionsT], bool] = lambda _: False
+    is_standard: bool = False
+    depends_on_size: Callable[[OptionsT], bool] = lambda _: True
+    check_units: Callable[[OptionsT, bool], None] = lambda _, __: None
+    look: tuple[str, str] = ("#5b6670", "o")
 
     def table(self, options: OptionsT) -> Literal["binned", "prepared"]:
         """Return the table that the metric compares with these options."""

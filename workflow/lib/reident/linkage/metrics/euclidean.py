@@ -112,8 +112,6 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
     )
 
 
-
-
 METRIC = Metric(
     "euclidean",
     "Euclidean",
@@ -126,4 +124,7 @@ METRIC = Metric(
     score_units=score_units,
     measure=measure,
     low_is_best=lambda _: True,
+    look=("#1b8a6b", "^"),
+    is_standard=True,
+    depends_on_size=lambda _: False,
 )

@@ -280,6 +280,9 @@ def tolerance(_: Options, variables: Variables, __: bool) -> int:
     return len(variables)
 
 
+def depends_on_size(options: Options) -> bool:
+    """Return whether weights or suspicion depend on the pairs of the whole file."""
+    return options.m == "blind" or options.competition or options.frequency or options.one_to_one
 
 
 METRIC = Metric(
@@ -295,4 +298,7 @@ METRIC = Metric(
     score_small=score,
     by_value=lambda options: options.levels == "difference",
     splits=False,
+    look=("#a3335c", "P"),
+    is_standard=True,
+    depends_on_size=depends_on_size,
 )

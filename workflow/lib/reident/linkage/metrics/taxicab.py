@@ -86,6 +86,17 @@ def tolerance(options: Options, variables: Variables, _: bool) -> int:
     return math.ceil(options.alpha * len(variables) / 2) - 1
 
 
+MAX_DENOMINATOR = 10**9
+"""The largest denominator of α for units: sums over their members are exact in double precision."""
+
+
+def check_units(options: Options, _: bool) -> None:
+    """Refuse a denominator of α for which sums over the members of a unit are not exact."""
+    if options.alpha.denominator > MAX_DENOMINATOR:
+        raise ValueError(
+            "`.metrics.taxicab.alpha` must have at most 9 decimal places with `units`. Round it, or write a fraction "
+            "such as 1/3."
+        )
 
 
 METRIC = Metric(
@@ -100,4 +111,8 @@ METRIC = Metric(
     score_units=score_units,
     measure=measure,
     low_is_best=lambda _: True,
+    look=("#c05a1c", "s"),
+    is_standard=True,
+    depends_on_size=lambda _: False,
+    check_units=check_units,
 )

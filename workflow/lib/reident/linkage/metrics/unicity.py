@@ -132,9 +132,24 @@ def tolerance(options: Options, variables: Variables, any_missing: bool) -> int:
     return len(variables) - 1 if sets_in_force(options, any_missing) == "all" else 0
 
 
+def check_units(options: Options, whole: bool) -> None:
+    """Refuse options that units do not have; `whole` is whether a unit is compared with all of its members."""
+    if not whole:
+        raise ValueError(
+            "`.metrics.unicity` must not be given with `members: some`: a unit is unique by all of its members. Remove "
+            "one of the two."
+        )
+    if options.interactions == "jointly_observed":
+        raise ValueError(
+            "`.metrics.unicity.interactions` must not be `jointly_observed` with `units`. Choose another value."
+        )
 
 
 METRIC = Metric(
     "unicity", "Unicity", Options, "binned", ranked=False, score=score, tolerance=tolerance, check=check,
     splits=False, score_small=score, score_units=score_units, measure=measure, low_is_best=lambda _: True,
+    look=("#0b3d62", "o"),
+    is_standard=True,
+    depends_on_size=lambda options: options.max_order is not None,
+    check_units=check_units,
 )  # fmt: skip

@@ -169,8 +169,6 @@ def _measure(agreement: Any) -> tuple[str, int]:
     return ("nearest", agreement.nearest) if isinstance(agreement, Nearest) else (agreement, 1)
 
 
-
-
 METRIC = Metric(
     "winkler",
     "Winkler",
@@ -181,4 +179,6 @@ METRIC = Metric(
     tolerance=tolerance,
     check=check,
     low_is_best=lambda options: isinstance(options.agreement, Closest),
+    look=("#7a6a00", "v"),
+    depends_on_size=lambda options: isinstance(options.agreement, Nearest),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from reident.linkage.metrics import adhoc, unicity
+from reident.linkage.metrics import REGISTRY, adhoc, unicity
 from reident.linkage.metrics.adhoc import DEFAULT_BANDS
 from reident.linkage.settings import Variable
 from reident.page.choices import Choice, table_of
@@ -16,6 +16,11 @@ from reident.page.wording import UNDEFINED, count, declared, digits, number, per
 from reident.report.results import Results
 
 TEXT = Sentences("choices")
+UNICITY = Sentences("metrics/unicity")
+EUCLIDEAN = Sentences("metrics/euclidean")
+ADHOC = Sentences("metrics/adhoc")
+WINKLER = Sentences("metrics/winkler")
+FELLEGI_SUNTER = Sentences("metrics/fellegi_sunter")
 HEADING = Sentences("headings")
 RATES = Sentences("rates")
 
@@ -48,7 +53,7 @@ def _missing(results: Results) -> list[Choice]:
 
 def _binning(results: Results) -> list[Choice]:
     numeric = any(variable["type"] != "categorical" for variable in results.study["linking_variables"])
-    if not numeric or not {"unicity", "taxicab", "fellegi_sunter"} & set(results.metrics):
+    if not numeric or all(REGISTRY[metric].reads != "binned" for metric in results.metrics):
         return []
     cutters, scopes = TEXT.group("cut_points.in_force"), TEXT.group("scope.in_force")
     binning = results.study["binning"]
@@ -67,13 +72,13 @@ def _unicity(results: Results) -> list[Choice]:
     missing = True
     if results.has("description/variables.csv"):
         missing = results.table("description/variables.csv")[["puf_missing", "eif_missing"]].any(axis=None)
-    sets = TEXT.group("unicity.in_force")
+    sets = UNICITY.group("choices.in_force")
     text, chosen = sets[unicity.sets_in_force(options, missing)], str(options.interactions)
     if options.max_order is not None:
-        text, chosen = TEXT("unicity.max_order", n=options.max_order, sets=text), "max_order"
+        text, chosen = UNICITY("choices.max_order", n=options.max_order, sets=text), "max_order"
     elif chosen == "auto":
-        text = TEXT("unicity.auto_missing" if missing else "unicity.auto_complete", sets=text)
-    return [Choice(TEXT("unicity.choice"), text, _others(["auto", *sets, "max_order"], chosen), "§4.1")]
+        text = UNICITY("choices.auto_missing" if missing else "choices.auto_complete", sets=text)
+    return [Choice(UNICITY("choices.choice"), text, _others(["auto", *sets, "max_order"], chosen), "§4.1")]
 
 
 def _alpha(results: Results, metric: str, source: str) -> Choice:
@@ -95,14 +100,14 @@ def _tex(value: Fraction) -> str:
 
 def _euclidean(results: Results) -> list[Choice]:
     options = results.options("euclidean")
-    norms, norm = TEXT.group("euclidean.norm.in_force"), options.norm
+    norms, norm = EUCLIDEAN.group("choices.norm.in_force"), options.norm
     scopes, scope = TEXT.group("scope.in_force"), results.study["binning"]["scope"]
     steps = "whole_steps" if options.whole_steps else "exact"
-    z_scores = TEXT(f"euclidean.z_scores.in_force.{steps}", scope=scopes[scope])
+    z_scores = EUCLIDEAN(f"choices.z_scores.in_force.{steps}", scope=scopes[scope])
     return [
         _alpha(results, "euclidean", "§4.3"),
-        Choice(TEXT("euclidean.norm.choice"), norms[norm], _others(norms, norm), "§4.3"),
-        Choice(TEXT("euclidean.z_scores.choice"), z_scores, _others(scopes, scope), "§4.3"),
+        Choice(EUCLIDEAN("choices.norm.choice"), norms[norm], _others(norms, norm), "§4.3"),
+        Choice(EUCLIDEAN("choices.z_scores.choice"), z_scores, _others(scopes, scope), "§4.3"),
     ]
 
 
@@ -110,20 +115,20 @@ def _adhoc(results: Results) -> list[Choice]:
     variables = [Variable(v["name"], v["type"]) for v in results.study["linking_variables"]]
     options = results.options("adhoc")
     n, total = sum(variable.name not in options.scores for variable in variables), len(variables)
-    text = TEXT("adhoc.scores.declared")
+    text = ADHOC("choices.scores.declared")
     if n:
         bands = [
-            TEXT("adhoc.scores.band", score=score, within=digits(f"{within:g}")) for within, score in DEFAULT_BANDS
+            ADHOC("choices.scores.band", score=score, within=digits(f"{within:g}")) for within, score in DEFAULT_BANDS
         ]
-        text = TEXT("adhoc.scores.default", n=n, total=total, bands=", ".join(bands))
+        text = ADHOC("choices.scores.default", n=n, total=total, bands=", ".join(bands))
     chosen = "primer" if options.threshold is None else "number"
     chosen = "half_of_maximum" if options.threshold == "half_of_maximum" else chosen
-    threshold = TEXT(
-        f"adhoc.threshold.in_force.{chosen}", threshold=digits(f"{adhoc.threshold(options, variables).normalize():f}")
+    threshold = ADHOC(
+        f"choices.threshold.in_force.{chosen}", threshold=digits(f"{adhoc.threshold(options, variables).normalize():f}")
     )
     return [
-        Choice(TEXT("adhoc.scores.choice"), text, TEXT("adhoc.scores.others"), "§4.4"),
-        Choice(TEXT("adhoc.threshold.choice"), threshold, TEXT("adhoc.threshold.others"), "§4.4"),
+        Choice(ADHOC("choices.scores.choice"), text, ADHOC("choices.scores.others"), "§4.4"),
+        Choice(ADHOC("choices.threshold.choice"), threshold, ADHOC("choices.threshold.others"), "§4.4"),
     ]
 
 
@@ -132,48 +137,50 @@ def _winkler(results: Results) -> list[Choice]:
     rule, least = options.model_dump()["agreement"], options.min_agree
     if isinstance(rule, dict):
         ((name, n),) = rule.items()
-        agreement = TEXT(f"winkler.agreement.{name}", n=int(n))
+        agreement = WINKLER(f"choices.agreement.{name}", n=int(n))
     else:
-        name, agreement = rule, TEXT(f"winkler.agreement.in_force.{rule}")
-    suspected = TEXT(f"winkler.suspected.{'closest' if name == 'closest' else 'most'}")
+        name, agreement = rule, WINKLER(f"choices.agreement.in_force.{rule}")
+    suspected = WINKLER(f"choices.suspected.{'closest' if name == 'closest' else 'most'}")
     if least > 1:
         variables = some(total, "linking_variable")
-        suspected = TEXT("winkler.suspected.at_least", least=least, variables=variables)
+        suspected = WINKLER("choices.suspected.at_least", least=least, variables=variables)
     scopes, scope = TEXT.group("scope.in_force"), results.study["binning"]["scope"]
-    neighbours = TEXT("winkler.neighbours.in_force", scope=scopes[scope])
+    neighbours = WINKLER("choices.neighbours.in_force", scope=scopes[scope])
     rules = ("half_gap", "printed", "midpoint", "nearest", "closest")
     return [
-        Choice(TEXT("winkler.agreement.choice"), agreement, _others(rules, name), "§4.5"),
-        Choice(TEXT("winkler.suspected.choice"), suspected, TEXT("winkler.suspected.others", n=total), "§4.5"),
-        Choice(TEXT("winkler.neighbours.choice"), neighbours, _others(scopes, scope), "§4.5"),
+        Choice(WINKLER("choices.agreement.choice"), agreement, _others(rules, name), "§4.5"),
+        Choice(WINKLER("choices.suspected.choice"), suspected, WINKLER("choices.suspected.others", n=total), "§4.5"),
+        Choice(WINKLER("choices.neighbours.choice"), neighbours, _others(scopes, scope), "§4.5"),
     ]
 
 
 def _switch(name: str, on: bool) -> Choice:
-    in_force = TEXT(f"fellegi_sunter.{name}.{'yes' if on else 'no'}")
-    return Choice(TEXT(f"fellegi_sunter.{name}.choice"), in_force, TEXT(f"fellegi_sunter.{name}.others"), "§4.6")
+    in_force = FELLEGI_SUNTER(f"choices.{name}.{'yes' if on else 'no'}")
+    return Choice(FELLEGI_SUNTER(f"choices.{name}.choice"), in_force, FELLEGI_SUNTER(f"choices.{name}.others"), "§4.6")
 
 
 def _fellegi_sunter(results: Results) -> list[Choice]:
     options = results.options("fellegi_sunter")
-    limit, rules = options.threshold, TEXT.group("fellegi_sunter.m.in_force")
+    limit, rules = options.threshold, FELLEGI_SUNTER.group("choices.m.in_force")
     threshold = (
-        TEXT("fellegi_sunter.threshold.weight", weight=number(limit.weight))
+        FELLEGI_SUNTER("choices.threshold.weight", weight=number(limit.weight))
         if limit.probability is None
-        else TEXT("fellegi_sunter.threshold.probability", probability=declared(limit.probability))
+        else FELLEGI_SUNTER("choices.threshold.probability", probability=declared(limit.probability))
     )
     n = len(options.partial)
-    partial = some(n, "variable") if n else TEXT("fellegi_sunter.partial.none")
-    others = TEXT("fellegi_sunter.threshold.others")
-    levels = TEXT.group("fellegi_sunter.levels.in_force")
-    pairs = TEXT(f"fellegi_sunter.one_to_one.{'one' if options.one_to_one else 'many'}")
+    partial = some(n, "variable") if n else FELLEGI_SUNTER("choices.partial.none")
+    others = FELLEGI_SUNTER("choices.threshold.others")
+    levels = FELLEGI_SUNTER.group("choices.levels.in_force")
+    pairs = FELLEGI_SUNTER(f"choices.one_to_one.{'one' if options.one_to_one else 'many'}")
     return [
-        Choice(TEXT("fellegi_sunter.m.choice"), rules[options.m], _others(rules, options.m), "§4.6"),
-        Choice(TEXT("fellegi_sunter.threshold.choice"), threshold, others, "§4.6"),
-        Choice(TEXT("fellegi_sunter.levels.choice"), levels[options.levels], _others(levels, options.levels), "§4.6"),
+        Choice(FELLEGI_SUNTER("choices.m.choice"), rules[options.m], _others(rules, options.m), "§4.6"),
+        Choice(FELLEGI_SUNTER("choices.threshold.choice"), threshold, others, "§4.6"),
+        Choice(
+            FELLEGI_SUNTER("choices.levels.choice"), levels[options.levels], _others(levels, options.levels), "§4.6"
+        ),
         *(_switch(name, getattr(options, name)) for name in ("competition", "frequency")),
-        Choice(TEXT("fellegi_sunter.partial.choice"), partial, TEXT("fellegi_sunter.partial.others"), "§4.6"),
-        Choice(TEXT("fellegi_sunter.one_to_one.choice"), pairs, TEXT("fellegi_sunter.one_to_one.others"), "§4.6"),
+        Choice(FELLEGI_SUNTER("choices.partial.choice"), partial, FELLEGI_SUNTER("choices.partial.others"), "§4.6"),
+        Choice(FELLEGI_SUNTER("choices.one_to_one.choice"), pairs, FELLEGI_SUNTER("choices.one_to_one.others"), "§4.6"),
     ]
 
 
