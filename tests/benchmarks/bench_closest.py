@@ -69,7 +69,7 @@ def draw(work: Work, folder: Path) -> None:
 
 def process(folder: str, threads: str) -> None:
     """What is timed: prepared tables in, tables out."""
-    from reident.closest import distances as closest
+    from reident.distances import measure as closest
     from reident.matching.settings import ClosestSettings
 
     names = tuple(f"v{at}" for at in range(10))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from reident.closest import distances as closest
+from reident.distances import measure as closest
 from reident.matching.settings import ClosestSettings
 
 LEVEL = 0.95

@@ -10,8 +10,8 @@ import pyarrow as pa
 from making.report import write_computed
 from making.studies import as_text
 from making.warnings import Sentence, warning_table
-from reident.closest import distances as closest
-from reident.closest import step as closest_step
+from reident.distances import measure as closest
+from reident.distances import step as closest_step
 from reident.matching import prepare as intake
 from reident.matching import step as matching_step
 from reident.matching.section import Matching

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from making.closest import LEVEL, PEOPLE, margins, measured, people, rows_of, rules_of, table
 from making.examples import examples
 from oracles import premise as oracle
-from reident.closest import distances as closest
-from reident.closest import premise
+from reident.distances import measure as closest
+from reident.distances import premise
 
 CELLS = {
     True: [[None, 0.0, 1.0, 3.0], [1.0], [None, 0.1, 0.2, 0.3, 1e6], [-2.5, 2.5, 1e-9], [None], list(range(12))],

@@ -1,7 +1,7 @@
 """Adapter of the rule `measure_distances`."""
 
 from reident import ledger
-from reident.closest import distances as closest
+from reident.distances import measure as closest
 
 with ledger.step(snakemake) as step:
     step.check_chain()

@@ -20,7 +20,7 @@ from making.report import Shape, write_results
 from making.variants import ALPHA, add_variants
 from making.warnings import Sentence
 from reident.attribution import report as attribution
-from reident.closest import report as closest
+from reident.distances import report as closest
 from reident.filerisk import report as filerisk
 from reident.larger import report as larger
 from reident.matching import report as matching

@@ -17,7 +17,7 @@ from making.matching import MATCHING, SUBSETS, WITH_HOLDOUT, write_matching
 from making.microaggregation import write_masked
 from making.report import BLOCKS, Shape, write_results
 from making.variants import ALPHA, PROTECTION, add_variants
-from reident.closest import report as closest
+from reident.distances import report as closest
 from reident.page import style
 from reident.page.wording import percent
 from reident.report.blocks import agreement, patterns, strata

@@ -10,8 +10,9 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
 from reident.api.tables import Tables, declared, made_by, threads_or_all
-from reident.closest import distances, premise
-from reident.closest import step as closest_step
+from reident.distances import measure as distances
+from reident.distances import premise
+from reident.distances import step as closest_step
 from reident.filerisk import assessment, thresholds
 from reident.filerisk import prepare as filerisk
 from reident.filerisk import step as filerisk_step

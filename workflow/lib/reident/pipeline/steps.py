@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ANALYSES = (
     "study", "simulation", "microaggregation", "intake", "linkage", "plausibility", "challenge", "why", "larger",
-    "matching", "closest", "filerisk", "attribution", "utility", "together", "verdict", "pipeline", "protection",
+    "matching", "distances", "filerisk", "attribution", "utility", "together", "verdict", "pipeline", "protection",
     "suggestion", "edition", "report",
 )  # fmt: skip
 """The folders that have steps, each after those whose results it reads."""

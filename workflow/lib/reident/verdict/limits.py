@@ -9,7 +9,7 @@ import pandas as pd
 
 from reident.attribution import limits as attribution
 from reident.challenge import limits as attacks
-from reident.closest import limits as closest
+from reident.distances import limits as closest
 from reident.filerisk import limits as filerisk
 from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
 from reident.linkage.limits import is_out_of_reach, judge_metric

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.closest import premise
+from reident.distances import premise
 from reident.filerisk import limits as filerisk
 from reident.intake.severity import NOTABLE, SEVERITIES, UNDERSTATES, StudyWarning, named, of_share, table
 from reident.language.messages import Fields, words

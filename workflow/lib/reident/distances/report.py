@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from reident.closest.premise import VARIABLE
+from reident.distances.premise import VARIABLE
 from reident.matching.report import MAX_FILES
 from reident.outcomes import CLOSEST as ABOUT
 from reident.outcomes import LIMITS, VERDICT
@@ -35,7 +35,7 @@ from reident.page.wording import (
 if TYPE_CHECKING:
     from reident.report.results import Results
 
-TEXT = Sentences("closest")
+TEXT = Sentences("distances")
 HEADING = Sentences("headings")
 CLOSEST, DISTANCES = "matching/closest.csv", "matching/distances.csv"
 NEARNESS, PREMISE = "matching/nearness.csv", "matching/premise.csv"

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 from scipy.special import betainc
 
-from reident.closest import premise
+from reident.distances import premise
 from reident.errors import InputError
 from reident.intake import keys
 from reident.linkage.pairing import spread
