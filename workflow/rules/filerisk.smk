@@ -67,10 +67,10 @@ rule assess_file:
     """Find the minimal sample uniques of every record and what they come to, on a chain of steps that closes."""
     input:
         unpack(PLAN.files("risk", "source_")),
-        file="results/{study}/filerisk/prepared/file.parquet",
-        population="results/{study}/filerisk/prepared/population.parquet",
-        original="results/{study}/filerisk/prepared/original.parquet",
-        categories="results/{study}/filerisk/categories.csv",
+        file=PLAN.result("prepare_filerisk", "filerisk/prepared/file.parquet"),
+        population=PLAN.result("prepare_filerisk", "filerisk/prepared/population.parquet"),
+        original=PLAN.result("prepare_filerisk", "filerisk/prepared/original.parquet"),
+        categories=PLAN.result("prepare_filerisk", "filerisk/categories.csv"),
     output:
         records="results/{study}/filerisk/records.parquet",
         summary=report(
@@ -111,8 +111,8 @@ rule model_population:
     """Estimate the risk in the population by models, beside the truth where the population is known."""
     input:
         unpack(PLAN.files("risk", "source_")),
-        file="results/{study}/filerisk/prepared/file.parquet",
-        population="results/{study}/filerisk/prepared/population.parquet",
+        file=PLAN.result("prepare_filerisk", "filerisk/prepared/file.parquet"),
+        population=PLAN.result("prepare_filerisk", "filerisk/prepared/population.parquet"),
     output:
         individual="results/{study}/filerisk/individual.parquet",
         population_models="results/{study}/filerisk/population.csv",
@@ -138,8 +138,8 @@ rule assess_scenarios:
     """Measure the risk of the file for each scenario and each set of key variables."""
     input:
         unpack(PLAN.files("risk", "source_")),
-        file="results/{study}/filerisk/prepared/file.parquet",
-        population="results/{study}/filerisk/prepared/population.parquet",
+        file=PLAN.result("prepare_filerisk", "filerisk/prepared/file.parquet"),
+        population=PLAN.result("prepare_filerisk", "filerisk/prepared/population.parquet"),
     output:
         scenarios="results/{study}/filerisk/scenarios.csv",
         diversity="results/{study}/filerisk/diversity.csv",
@@ -165,9 +165,9 @@ rule measure_thresholds:
     """Compare the risk of every record with the thresholds that regulators use, on a chain of steps that closes."""
     input:
         unpack(PLAN.files("risk", "source_")),
-        file="results/{study}/filerisk/prepared/file.parquet",
-        population="results/{study}/filerisk/prepared/population.parquet",
-        categories="results/{study}/filerisk/categories.csv",
+        file=PLAN.result("prepare_filerisk", "filerisk/prepared/file.parquet"),
+        population=PLAN.result("prepare_filerisk", "filerisk/prepared/population.parquet"),
+        categories=PLAN.result("prepare_filerisk", "filerisk/categories.csv"),
     output:
         risks="results/{study}/filerisk/risks.csv",
         thresholds="results/{study}/filerisk/thresholds.csv",
@@ -193,7 +193,7 @@ rule assess_units:
     """Measure the risk of units, such as households, by the values of all their members."""
     input:
         unpack(PLAN.files("risk", "source_")),
-        file="results/{study}/filerisk/prepared/file.parquet",
+        file=PLAN.result("prepare_filerisk", "filerisk/prepared/file.parquet"),
     output:
         units="results/{study}/filerisk/units.csv",
         ledger="results/{study}/ledger/assess_units.json",
@@ -217,7 +217,7 @@ rule sample_population:
     """Draw samples of the population and set their DIS and DIS-SUDA beside it."""
     input:
         unpack(PLAN.files("risk", "source_")),
-        population="results/{study}/filerisk/prepared/population.parquet",
+        population=PLAN.result("prepare_filerisk", "filerisk/prepared/population.parquet"),
     output:
         by_sample="results/{study}/filerisk/by_sample.csv",
         by_class="results/{study}/filerisk/by_class.csv",
