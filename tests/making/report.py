@@ -26,12 +26,14 @@ import pandas as pd
 import pytest
 import reident
 from making.warnings import Sentence, warning_table
+from oracles.metrics import ORACLES
 from reident.intake.severity import StudyWarning
 from reident.ledger.chain import sealed
 from reident.ledger.stored import arranged, encoded, read_csv
 from reident.linkage import surest
 from reident.linkage.agreement_of_metrics import OF_ONE_METRIC
 from reident.linkage.intervals import interval
+from reident.linkage.metrics import REGISTRY
 from reident.page.layout import Block
 from reident.pipeline.tables import TABLES
 from reident.plausibility import findings
@@ -68,15 +70,8 @@ BLOCKS = {
 
 NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "disclosure-review.ipynb"
 
-RANKED = ("taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter")
-STRENGTH = {
-    "unicity": (0.32, 0.07),
-    "taxicab": (0.22, 0.16),
-    "euclidean": (0.45, 0.045),
-    "adhoc": (0.12, 0.24),
-    "winkler": (0.93, 0.9),
-    "fellegi_sunter": (0.3, 0.2),
-}
+RANKED = tuple(name for name, oracle in ORACLES.items() if oracle.ranked)
+STRENGTH = {name: oracle.strength for name, oracle in ORACLES.items()}
 """The share of records that a metric suspects, and the share of those that are confirmed."""
 
 VARIABLES = (
@@ -287,20 +282,11 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
 
 
 def _study(shape: Shape) -> dict:
-    metrics = {
-        "unicity": {"interactions": "auto", "max_order": None},
-        "taxicab": {"alpha": "0.5"},
-        "euclidean": {"alpha": "0.5", "norm": "primer"},
-        "adhoc": {"scores": {}},
-        "winkler": {"agreement": "half_gap", "min_agree": 1},
-        "fellegi_sunter": {
-            "m": "blind",
-            "partial": [],
-            "threshold": {"probability": "0.5", "weight": None},
-            "one_to_one": False,
-        },
+    chosen = {
+        name: shape.options.get(name, metric.options().model_dump(mode="json"))
+        for name, metric in REGISTRY.items()
+        if name in shape.metrics
     }
-    chosen = {name: shape.options.get(name, metrics[name]) for name in metrics if name in shape.metrics}
     own = {"missing": {"puf": ["-9"], "eif": [""]}, "recode": {"puf": {}, "eif": {}}, "integer_coded": False}
     return {
         "id": "mock",

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 from making.studies import keyed_by
+from oracles.metrics import ORACLES
 from reident.errors import InputError
 from reident.pipeline import family
 
@@ -219,31 +220,8 @@ LINKED: list[Change] = [
     {"binning.scope": "study"},
     {"binning.quantiles": "groups"},
     {"binning.quantiles": "groups", "binning.ties": "high"},
-    {"metrics.unicity": {}},
-    {"metrics.unicity": {"interactions": "full"}},
-    {"metrics.unicity": {"max_order": "2"}},
-    {"metrics.taxicab": {"alpha": "1/3"}},
-    {"metrics.euclidean": {"alpha": "0.4"}},
-    {"metrics.euclidean": {"norm": "rms"}},
-    {"metrics.euclidean": {"whole_steps": True}},
-    {"metrics.adhoc": {"scores": {"sex": "exact"}}},
-    {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "2", "score": "5"}], "beyond": "1"}}}},
-    {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "0.1", "relative": True, "score": "4"}]}}}},
-    {"metrics.adhoc": {"scores": {"school": {"table": [{"puf": "1", "eif": "01", "score": "5"}], "otherwise": "1"}}}},
+    *({f"metrics.{name}": options} for name, oracle in ORACLES.items() for options in oracle.changes),
     {"metrics.adhoc": {"scores": {"sex": {"exact": True}, "age": {"function": "rules:near", "sha256": SCORES_SHA256}}}},
-    {"metrics.adhoc": {"threshold": "half_of_maximum"}},
-    {"metrics.winkler": {"agreement": "midpoint"}},
-    {"metrics.winkler": {"agreement": {"nearest": "3"}}},
-    {"metrics.winkler": {"min_agree": "2"}},
-    {"metrics.fellegi_sunter": {}},
-    {"metrics.fellegi_sunter": {"m": "informed"}},
-    {"metrics.fellegi_sunter": {"levels": "bins", "partial": ["age"]}},
-    {"metrics.fellegi_sunter": {"bands": {"age": ["1", "5"]}}},
-    {"metrics.fellegi_sunter": {"competition": "false"}},
-    {"metrics.fellegi_sunter": {"frequency": "false"}},
-    {"metrics.fellegi_sunter": {"threshold": {"probability": "0.01"}}},
-    {"metrics.fellegi_sunter": {"threshold": {"weight": "-2"}}},
-    {"metrics.fellegi_sunter": {"one_to_one": "true"}},
     {"rank_filter.max_pairs": "2"},
     {"rank_filter.keep": "6"},
     {"rates.interval": "wilson"},

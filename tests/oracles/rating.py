@@ -23,6 +23,11 @@ class Pair:
     variables: tuple | None = None  # and the first such set, as positions
 
 
+def pairs_of(stratum, puf, eif, scores):
+    """Pairs of a stratum with their scores, by the positions of their records."""
+    return [Pair(puf[i].key, eif[k].key, stratum, score=score) for (i, k), score in scores.items()]
+
+
 def rank(pairs, *, high_is_best):
     """Each pair with the rank of its score among the distinct scores of its pufid."""
     scores = defaultdict(set)

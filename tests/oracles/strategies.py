@@ -6,7 +6,8 @@ A study comes as the plain mapping of its YAML file, every scalar a text as the 
 from typing import NamedTuple
 
 from hypothesis import strategies as st
-from oracles.tolerance import tolerance
+from oracles.metrics import ORACLES
+from oracles.metrics.drawing import options
 
 KEYS = [
     "1", "01", "001", "10", "1.0", "1e1", "-1", "a", "A", "ab", "NA", "null", "é", "2", "02", "9007199254740993",
@@ -32,15 +33,6 @@ NUMBERS = [
     ["0.1"],
 ]
 SPELLINGS = [lambda x: x, lambda x: f" {x}", lambda x: x if "." in x else f"{x}.0", lambda x: f"{x}e0"]
-
-WITHIN = ["0", "0.25", "1", "2", "10", "1000"]
-SCORES = ["0", "0.1", "1", "2.5", "3", "4.999999999999", "5"]
-ALPHAS = ["0.5", "1/3", "0.25", "1", "0.1", "0.999", "2/3"]
-
-
-def options(**choices):
-    """A mapping in which each key is absent (the default holds) or has one of its values."""
-    return st.fixed_dictionaries({}, optional={key: st.sampled_from(values) for key, values in choices.items()})
 
 
 class Column(NamedTuple):
@@ -126,37 +118,6 @@ def keys(draw, n):
     # strides are coprime to the sizes of both pools: no key comes twice
     start, stride = draw(st.integers(0, len(known) - 1)), draw(st.sampled_from([1, 3, 5, 11]))
     return [known[(start + stride * i) % len(known)] for i in range(n)]
-
-
-@st.composite
-def adhoc_scores(draw, column):
-    """The `scores` entry of a variable, or None."""
-    kind = draw(st.sampled_from(["default", "default", "exact", "declared"]))
-    if kind == "default":
-        return None
-    if kind == "exact":
-        return draw(st.sampled_from(["exact", {"exact": "true"}]))
-    score = st.sampled_from(SCORES)
-    if column.variable["type"] == "numeric":
-        relative = draw(st.sampled_from([{}, {"relative": "true"}, {"relative": "false"}]))
-        limits = draw(st.lists(st.sampled_from(WITHIN), min_size=1, max_size=4, unique=True))
-        rule = {"bands": [{"within": within, "score": draw(score), **relative} for within in limits]}
-        return rule | draw(options(beyond=SCORES))
-    code = st.sampled_from([*column.spelled["puf"], "unheard of"])
-    pairs = draw(st.lists(st.tuples(code, code), min_size=1, max_size=6, unique=True))
-    return {"table": [{"puf": p, "eif": e, "score": draw(score)} for p, e in pairs]} | draw(options(otherwise=SCORES))
-
-
-@st.composite
-def adhoc_options(draw, linking, scores):
-    """The section of the metric; the Primer's threshold only where the scores can exceed it."""
-    found = {"scores": scores} if scores else {}
-    variables = [column.variable for column in linking]
-    thresholds = ["half_of_maximum", "0", "1", "7.5", "12.000000000001"]
-    if tolerance("adhoc", found, variables) >= 0:
-        thresholds += [None, None, None]
-    threshold = draw(st.sampled_from(thresholds))
-    return (found | {"threshold": threshold} if threshold else found) or None
 
 
 @st.composite
@@ -265,40 +226,8 @@ def true_links(draw, n_puf, n_eif, origins):
 @st.composite
 def settings(draw, linking):
     """The sections of a study file that choose how: bins, metrics, rank filter, intervals."""
-    scores = {column.variable["name"]: rule for column in linking if (rule := draw(adhoc_scores(column))) is not None}
-    unicity = draw(options(interactions=["auto", "all", "full", "jointly_observed"], max_order=["1", "2", "3"]))
-    if unicity.get("interactions") in ("full", "jointly_observed"):
-        unicity.pop("max_order", None)
-    v = len(linking)
-    rules = ["half_gap", "printed", "midpoint", {"nearest": "1"}, {"nearest": "4"}]
-    rules += [{"closest": str(m)} for m in sorted({1, (v + 1) // 2, v})]
-    winkler = draw(options(agreement=rules, min_agree=[str(n) for n in range(1, v + 1)]))
-    if "closest" in winkler.get("agreement", ""):
-        winkler.pop("min_agree", None)
-    neighbours = [
-        column.variable["name"]
-        for column in linking
-        if column.variable["type"] == "numeric" or "order" in column.variable
-    ]
-    limits = [{"probability": p} for p in ("0.5", "0.02", "0.9", "1e-9")] + [{"weight": w} for w in ("0", "-3.5")]
     found = {
-        "metrics": {
-            "unicity": unicity,
-            "taxicab": draw(options(alpha=ALPHAS)),
-            "euclidean": draw(options(alpha=ALPHAS, norm=["primer", "rms"], whole_steps=["true", "false"])),
-            "adhoc": draw(adhoc_options(linking, scores)),
-            "winkler": winkler,
-            "fellegi_sunter": {"m": "informed"}
-            | draw(
-                options(
-                    partial=[neighbours, neighbours[:1]],
-                    threshold=limits,
-                    levels=["difference", "bins"],
-                    competition=["true", "false"],
-                    frequency=["true", "false"],
-                )
-            ),
-        },
+        "metrics": {name: draw(oracle.options(linking)) for name, oracle in ORACLES.items()},
         "binning": draw(
             options(
                 bins=["2", "3", "5", "7"],

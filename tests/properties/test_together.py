@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from making.examples import examples
 from oracles import together as oracle
+from oracles.metrics import ORACLES
 from oracles.strategies import studies
-from oracles.study import high_is_best
 from reident.errors import InputError
 from reident.linkage import step as linkage_step
 from reident.linkage.intervals import interval, one_sided
@@ -135,7 +135,7 @@ def test_several_files_find_what_their_sets_say(drawn, persons):
         for own in tables
     ]
     for metric, options in tables[0].study.chosen.items():
-        low = metric == "unicity" or not high_is_best(metric, study["metrics"][metric] or {})
+        low = not ORACLES[metric].high_is_best(study["metrics"][metric] or {})
         pairs = [pairs_of(own, metric) for own in tables]
         expected = oracle.rows(pairs, labels, low, members_of(tables[0]), known if persons else None)
         own = made[made["metric"] == metric]
