@@ -9,6 +9,7 @@ the tables that are marked for them, docs/DATA.md and docs/explanation/confident
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -20,36 +21,6 @@ COMPARED_COLUMNS = "{columns of the compared table}"
 
 Type = Literal["text", "integer", "number", "boolean", "text or integer", "text or number", "integer or number"]
 """Types of columns; the last three are those of Parquet columns whose type the study decides."""
-
-
-class Count(NamedTuple):
-    """A count of records, links or clusters, which leaves rounded.
-
-    ``quantity`` is the same for the same count in several tables; ``file`` is the file that is attacked, as it is
-    ``released`` or ``before`` protection.
-    """
-
-    quantity: str
-    file: Literal["released", "before"] = "released"
-
-
-class Rate(NamedTuple):
-    """A rate of two counts: leaves as the rate of the two rounded counts."""
-
-    numerator: str
-    denominator: str
-
-
-class Dimension(NamedTuple):
-    """A label that tells which count of its quantity a count on the line is."""
-
-    name: Literal["variant", "metric", "stratum", "rank_limit", "other"]
-
-
-Kind = Count | Rate | Dimension | Literal["cut point", "label", "parameter", "outcome", "withheld"]
-"""How a column leaves in the releasable edition (METHODS §11): as a rounded count, as a rate of rounded counts, as what
-tells counts apart, as a rounded cut point, unchanged (``label``, ``parameter``), as the outcome of a limit whose
-relation between counts is audited, or never."""
 
 
 class TableColumn(NamedTuple):
@@ -64,8 +35,6 @@ class TableColumn(NamedTuple):
     unit: str = ""  # ``records``, ``pairs``, ``fraction`` …; empty where there is none
     section: str = ""  # the section of METHODS that defines the column, where it is not that of the table
     only: str = ""  # when the file has the column, if it does not always have it
-    # How it leaves in the releasable edition. A table of that edition declares it for every column.
-    kind: Kind | None = None
 
 
 class RowFilter(NamedTuple):
@@ -93,8 +62,6 @@ class Table(NamedTuple):
     # The lines by which variants are compared, where they are compared by this table.
     compared: RowFilter | None = None
     section: str = ""  # the section of METHODS that defines its columns, such as ``6`` or ``4.1``
-    # Whether its numbers are in the releasable edition; with lines, theirs alone.
-    released: RowFilter | bool = False
     exported: bool = False  # whether it is a copy for people, which no step reads
 
     @property
@@ -115,25 +82,38 @@ def _rows(name: str) -> Iterator[dict[str, Any]]:
         yield from rows(file.parent.name, name)
 
 
-def _kind(text: str) -> Any:
-    """Return how a column leaves, from words such as `count n_puf`."""
-    word, *names = text.split()
-    kinds = {"count": Count, "rate": Rate, "dimension": Dimension}
-    return kinds[word](*names) if word in kinds else text
-
-
 def _row_filter(name: str, column: str, value: str) -> RowFilter:
     return RowFilter(name, column, True if value == "True" else value)
 
 
-def _columns() -> dict[str, tuple[TableColumn, ...]]:
-    """Return the columns of each table by its path; tables with the same columns share their lines."""
-    columns: dict[str, tuple[TableColumn, ...]] = {}
+_OTHER = re.compile(r"\{columns of (?P<path>[\w/.]+)\} but (?P<but>.*)")
+"""A line that stands for the columns of another table but for some, of which lines after it may say otherwise."""
+
+
+def _columns() -> dict[str, dict[str, TableColumn]]:
+    """Return the columns of each table by its path; tables with the same columns share their lines.
+
+    A column without a type is a quantity of ``quantities.csv``.
+    """
+    quantities = {row["name"]: row for row in _rows("quantities.csv")}
+    lines: dict[str, list[TableColumn]] = {}
     for row in _rows("columns.csv"):
-        paths, kind = row.pop("tables").split(), row.pop("kind")
-        column = TableColumn(**row, kind=_kind(kind) if kind else None)
+        paths = row.pop("tables").split()
+        column = TableColumn(**row | quantities.get(row["name"], {}) if not row["type"] else row)
         for path in paths:
-            columns[path] = (*columns.get(path, ()), column)
+            lines.setdefault(path, []).append(column)
+    return {path: _with_other(own, lines) for path, own in lines.items()}
+
+
+def _with_other(own: list[TableColumn], lines: dict[str, list[TableColumn]]) -> dict[str, TableColumn]:
+    """Return the columns of a table by name, those of another table in the place of the line that stands for them."""
+    columns: dict[str, TableColumn] = {}
+    for column in own:
+        other = _OTHER.fullmatch(column.name)
+        if other is None:
+            columns[column.name] = column
+        else:
+            columns |= {one.name: one for one in lines[other["path"]] if one.name not in other["but"].split()}
     return columns
 
 
@@ -141,12 +121,12 @@ def _tables() -> dict[str, tuple[Table, ...]]:
     """Return the tables of each rule."""
     columns, tables = _columns(), dict[str, tuple[Table, ...]]()
     for row in _rows("tables.csv"):
-        rule, compared, released = (row.pop(name) for name in ("rule", "compared", "released"))
+        rule, compared = row.pop("rule"), row.pop("compared")
+        own = columns.get(row["path"], {}).values()
         table = Table(
             **row | {name: row[name] == "yes" for name in ("reported", "exported")},
-            columns=columns.get(row["path"], ()),
+            columns=tuple(one._replace(section="") if one.section == row["section"] else one for one in own),
             compared=_row_filter(*compared.split()) if compared else None,
-            released=_row_filter("", *released.split()) if " " in released else released == "yes",
         )
         tables[rule] = (*tables.get(rule, ()), table)
     return tables
