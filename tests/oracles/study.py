@@ -28,6 +28,7 @@ class MetricResult:
     ambiguous: set  # the pufids with suspected pairs whose best rank alone exceeds `max_pairs`
     rates: dict  # {stratum, or ALL: {column of rates.csv: value}}
     claimed: list  # the pairs that claims are made from, whatever `keep` is: [(pufid, eifid, score or order)]
+    least: Fraction | None = None  # the least score of a suspected pair, where claims have others too
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def run(study, puf, eif, iuf):
     for name in METRICS:
         if name not in study["metrics"]:
             continue
-        options = study["metrics"][name] or {}
+        options, least = study["metrics"][name] or {}, None
         if name == "unicity":
             everything = suspected = claimed = unicity_pairs(study, options, puf, eif)
             ambiguous = set()
@@ -64,7 +65,7 @@ def run(study, puf, eif, iuf):
         tolerated = tolerated_by(name, study, options, puf, eif, links)
         rates = {stratum: row | {"tolerance": tolerated} for stratum, row in rates.items()}
         score = [(pair.pufid, pair.eifid, pair.order if name == "unicity" else pair.score) for pair in claimed]
-        metrics[name] = MetricResult(scored, kept, kept.keys() & links, ambiguous, rates, score)
+        metrics[name] = MetricResult(scored, kept, kept.keys() & links, ambiguous, rates, score, least)
     counts = next(iter(metrics.values())).rates
     sizes = {k: tuple(counts[k][c] for c in ("n_puf", "n_eif", "n_links")) for k in counts if k != ALL}
     return Result(sizes, metrics)
