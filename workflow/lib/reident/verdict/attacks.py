@@ -102,9 +102,9 @@ def _outcome(line: Mapping[str, Any], limit: str, bound: float, by: str) -> Outc
 
 
 def _counted(about: str, limit: str, line: Mapping[str, Any], column: str, bound: int) -> Outcome:
-    """Return the outcome of a limit on a number."""
-    value = float(line[column])
-    outcome = NOTHING if not line["n_suspected"] else EXCEEDS if value > bound else PASSES
+    """Return the outcome of a limit on a number of records, or of claims, which may be of records not suspected."""
+    value, whole = float(line[column]), "n_claims" if about == SUREST else "n_suspected"
+    outcome = NOTHING if not line[whole] else EXCEEDS if value > bound else PASSES
     return Outcome(about, limit, line["name"], value, bound, outcome)
 
 
