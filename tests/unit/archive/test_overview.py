@@ -191,6 +191,12 @@ LIMITS = ["about", "limit", "metric", "value", "bound", "outcome"]
         ([(ATTACK, "conditional_rate_at_most", "adhoc", 0.5, 1.0, "unbreakable"),
           (ATTACK, "confirmed_at_most", "adhoc", 12.0, 40.0, "passes")], "confirmed records, Adhoc: 12 (limit 40)"),
         ([(ATTACK, "confirmed_at_most", "adhoc", 0.0, 0.0, "passes")], "confirmed records, Adhoc: 0 (limit 0)"),
+        ([(ATTACK, "reach_at_most", "standard adhoc", 0.3, 0.2, "exceeds")],
+         "reach, Adhoc, at its defaults: 30.0 % (limit 20 %)"),
+        ([(ATTACK, "reach_at_most", "exact_values age+sex", 0.3, 0.2, "exceeds")],
+         "reach, Equal and alone: age and sex: 30.0 % (limit 20 %)"),
+        ([(ATTACK, "reach_at_most", "taxicab without age", 0.3, 0.2, "exceeds")],
+         "reach, Taxicab without age: 30.0 % (limit 20 %)"),
         ([(FILE, "dis_at_most", "", float("nan"), 0.2, "none")], "DIS: – (limit 20 %)"),
     ],
 )  # fmt: skip

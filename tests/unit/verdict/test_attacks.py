@@ -156,6 +156,21 @@ def test_the_surest_claims_of_every_attack_are_compared():
     assert verdict(judged(limit, [*WEAK, attack(*JOIN, 20, 20)])) == "within"
 
 
+@pytest.mark.parametrize(
+    "one",
+    [
+        STANDARD,
+        ("declared", "taxicab", ""),
+        ("any", "any", ""),
+        ("agreement", "agreement", "2"),
+        ("join", "exact_values", "age+hours worked"),
+        ("without", "fellegi_sunter", "hours worked"),
+    ],
+)
+def test_the_name_of_an_attack_tells_what_it_is(one):
+    assert tuple(attacks.parts(attacks.name(*one)).values()) == one
+
+
 def test_surest_claims_of_records_that_are_not_suspected_are_judged():
     """Fellegi–Sunter claims every compared record, also where its threshold suspects nobody."""
     decision = {"surest": {"right": 0.9, "at_most": 10}}

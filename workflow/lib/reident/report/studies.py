@@ -10,12 +10,15 @@ from typing import Any
 from reident import language
 from reident.archive.overview import CHANGED, MADE, Row
 from reident.language.messages import words
+from reident.report.blocks.attacks import in_words
 from reident.report.blocks.variants import verdict_cell
 from reident.report.layout import ReportColumn, box, items, table
 from reident.report.render import About, Content, to_html
 from reident.report.sentences import Sentences
 from reident.report.terms import title
 from reident.report.wording import UNDEFINED, apart, count, day, declared, escape, number, percent
+from reident.sections.decision import LIMITS
+from reident.verdict.attacks import parts
 from reident.verdict.limits import VERDICTS
 
 TEXT = Sentences("studies")
@@ -26,6 +29,9 @@ COUNTED = frozenset({
     "expected_match_risk_at_most",
 })  # fmt: skip
 """The limits on numbers; the others are on shares."""
+
+OF_ATTACKS = {limit for section in ("metrics", "metrics.any", "metrics.surest") for limit in LIMITS[section]}
+"""The limits that apply to metrics and to other attacks at hand."""
 
 NARROW = """
 @media (max-width: 60rem) {{
@@ -132,9 +138,16 @@ def _judged(row: Row) -> str:
     name, of, value, bound = (row[key] for key in ("limit", "of", "value", "bound"))
     is_counted, about = name in COUNTED, NAMES(f"verdicts.limits.{name}")
     if of:
-        about = TEXT("judged_of", name=about, of=words("metric").get(of) or escape(of))
+        about = TEXT("judged_of", name=about, of=_applied(name, of))
     shown = UNDEFINED if value == "" else number(value) if is_counted else apart(value, bound)[0]
     return TEXT("judged", name=about, value=shown, bound=number(bound) if is_counted else declared(bound))
+
+
+def _applied(limit: str, of: str) -> str:
+    """Return what a limit applied to: a metric or another attack at hand, or the name of an intruder or a target."""
+    if known := words("metric").get(of):
+        return known
+    return in_words(parts(of)) if limit in OF_ATTACKS else escape(of)
 
 
 def _rate(value: Any, metric: str = "") -> str:

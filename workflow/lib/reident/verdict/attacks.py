@@ -40,6 +40,15 @@ def name(kind: str, metric: str, detail: str) -> str:
     return names.get(kind, f"{metric} of {detail}")
 
 
+def parts(attack: str) -> dict[str, str]:
+    """Return the kind, the metric and the detail of an attack by its name, as :func:`name` makes it."""
+    metric, _, rest = attack.partition(" ")
+    kinds = {"standard": STANDARD, ANY: ANY, EXACT: JOIN, AGREEMENT: AGREEMENT}
+    kind = kinds.get(metric, WITHOUT) if rest else DECLARED
+    detail = {JOIN: rest, AGREEMENT: rest.removeprefix("of "), WITHOUT: rest.removeprefix("without ")}.get(kind, "")
+    return {"kind": kind, "metric": rest if kind == STANDARD else metric, "detail": detail}
+
+
 def is_own(limits: pd.DataFrame, decision: Mapping[str, Any]) -> pd.Series:
     """Return whether lines of the limits are about what the study limits, and not about another attack at hand."""
     names, of_others = limits["metric"].fillna("").astype(str), limits["about"].isin([ATTACK, SUREST])
