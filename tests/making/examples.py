@@ -13,11 +13,16 @@ def cases(table: Iterable[tuple]) -> list:
     return [pytest.param(*row, id=name) for name, *row in table]
 
 
-def examples(number: int) -> settings:
-    """Draw as many examples for a hundred of the profile: half of them in `make test-all`."""
-    return settings(max_examples=max(FEWEST, number * settings.default.max_examples // 100))
+def examples(number: int, *, many: int = 0) -> settings:
+    """Draw as many examples for a hundred of the profile: half of them in `make test-all`, or at least `many`."""
+    drawn = max(FEWEST, number * settings.default.max_examples // 100)
+    return settings(max_examples=max(drawn, many) if _is_many() else drawn)
 
 
 def few_or_many(few: list[int], many: list[int]) -> list[int]:
     """Choose the cases of a quick run or of `make test-all`, as where each number of variables has its own kernel."""
-    return few if settings.default.max_examples < settings.get_profile("many").max_examples else many
+    return many if _is_many() else few
+
+
+def _is_many() -> bool:
+    return settings.default.max_examples >= settings.get_profile("many").max_examples

@@ -1,6 +1,7 @@
 """What a study made, held against what the oracle says: both of a run in memory and of a folder of results."""
 
 from collections import Counter
+from fractions import Fraction
 from itertools import pairwise
 
 import pandas as pd
@@ -141,6 +142,12 @@ def rounding_splits_a_tie(oracle, tables):
         for side in sides
         for a, b in pairwise(sorted((pufid, score) for (pufid, _), (score,) in side.items()))
     )
+
+
+def almost_tied(pairs):
+    """Whether two scores differ by less than rounding, so that equal ones may be rounded apart on one side alone."""
+    scores = sorted({score for _, _, score in pairs})
+    return any(0 < other - one < Fraction(3, 10**12) for one, other in pairwise(scores))
 
 
 def check_distribution(metric, expected, found, tables):

@@ -6,6 +6,7 @@ three files as lists of rows of text, and imports nothing of the library.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from oracles.metrics import ORACLES
 from oracles.preparing import by_stratum, distinct_links, prepare
@@ -25,6 +26,7 @@ class MetricResult:
     ambiguous: set  # the pufids with suspected pairs whose best rank alone exceeds `max_pairs`
     rates: dict  # {stratum, or ALL: {column of rates.csv: value}}
     claimed: list  # the pairs that claims are made from, whatever `keep` is: [(pufid, eifid, score or order)]
+    least: Fraction | None = None  # the least score of a suspected pair, where claims have others too
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,12 @@ def run(study, puf, eif, iuf):
     for name in (name for name in METRICS if name in study["metrics"]):
         options = study["metrics"][name] or {}
         oracle = ORACLES[name]
-        found = list(oracle.pairs(study, options, puf, eif, links))
-        claimed = list(oracle.claimed(study, options, puf, eif, links)) if oracle.claimed else found
+        if oracle.weighed:
+            claimed, least = oracle.weighed(study, options, puf, eif, links)
+            found = [pair for pair in claimed if pair.score >= least]
+        else:
+            claimed = found = list(oracle.pairs(study, options, puf, eif, links))
+            least = None
         if oracle.ranked:
             setting = study.get("rank_filter") or {}
             pairs = rank(found, high_is_best=oracle.high_is_best(options))
@@ -56,7 +62,7 @@ def run(study, puf, eif, iuf):
         tolerated = oracle.tolerance(study, options, puf, eif, links)
         rates = {stratum: row | {"tolerance": tolerated} for stratum, row in rates.items()}
         score = [(pair.pufid, pair.eifid, pair.score if oracle.ranked else pair.order) for pair in claimed]
-        metrics[name] = MetricResult(scored, kept, kept.keys() & links, ambiguous, rates, score)
+        metrics[name] = MetricResult(scored, kept, kept.keys() & links, ambiguous, rates, score, least)
     counts = next(iter(metrics.values())).rates
     sizes = {k: tuple(counts[k][c] for c in ("n_puf", "n_eif", "n_links")) for k in counts if k != ALL}
     return Result(sizes, metrics)

@@ -26,6 +26,28 @@ def claims(pairs, links, *, low_is_best, most=5):
     return made
 
 
+def best_guess(pairs, links, *, low_is_best, most=None, least=None):
+    """{puf: share of right candidates at the best score}, of records that have a candidate which is suspected.
+
+    `pairs` are all [(puf, eif, score)]; suspected are those with a score of at least `least`, if there is such a
+    threshold, of a record with at most `most` pairs at its best score, if there is such a limit.
+    """
+    guesses = {}
+    for puf in {pair[0] for pair in pairs}:
+        own = [(score, (puf, eif) in links) for one, eif, score in pairs if one == puf]
+        best = (min if low_is_best else max)(score for score, _ in own)
+        candidates = [is_link for score, is_link in own if score == best]
+        if (most is None or len(candidates) <= most) and (least is None or best >= least):
+            guesses[puf] = Fraction(sum(candidates), len(candidates))
+    return guesses
+
+
+def agreeing(suspected, links):
+    """The claims of the pairs that most metrics suspect, as :func:`claims` makes them; `suspected` are sets."""
+    metrics = Counter(pair for pairs in suspected for pair in pairs)
+    return claims([(*pair, n) for pair, n in metrics.items()], links, low_is_best=False, most=None)
+
+
 def lines(made, study, *, low_is_best):
     """The lines of surest/{metric}.csv: one for each certainty, the surest first."""
 
@@ -82,4 +104,4 @@ def agreement(study, puf, eif, iuf, suspected):
     return tables
 
 
-__all__ = ["agreement", "claims", "largest", "lines", "right_among", "share"]
+__all__ = ["agreeing", "agreement", "best_guess", "claims", "largest", "lines", "right_among", "share"]

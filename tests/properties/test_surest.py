@@ -1,8 +1,6 @@
 """The surest claims and the agreement of metrics are what the oracle says, and no link decides their order."""
 
 import math
-from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -13,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
 from oracles import surest as oracle
+from oracles.checks import almost_tied
 from oracles.preparing import distinct_links, prepare
 from oracles.strategies import studies
 from oracles.study import run as judge
@@ -128,7 +127,7 @@ def monkeypatch_rows():
     patch.undo()
 
 
-@examples(100)
+@examples(60, many=300)
 @given(drawn=studies(fewest=1))
 def test_the_agreement_of_the_metrics_of_a_study_is_that_of_sets(drawn):
     study, *rows = drawn
@@ -156,46 +155,78 @@ def test_the_agreement_of_the_metrics_of_a_study_is_that_of_sets(drawn):
                 float("nan") if value is None else float(value), rel=1e-12, nan_ok=True
             ), column
     assert made.summary["metric"].tolist() == [*claims, "agreement"]
+    if not any(almost_tied(metric.claimed) for metric in expected.metrics.values()):
+        of_claims = judge({**study, "rank_filter": {"max_pairs": "5"}}, *rows).metrics.values()
+        agreeing = oracle.agreeing([metric.suspected for metric in of_claims], links_by_key(study, *rows))
+        check_certainties(made.claims, agreeing, study, low_is_best=False)
 
 
-@examples(300)
-@given(drawn=studies(fewest=1), keep=st.integers(0, 8), max_pairs=st.integers(1, 7), n_shards=st.integers(1, 3))
-def test_claims_of_a_study_are_those_of_all_pairs_whatever_is_kept(drawn, keep, max_pairs, n_shards):
+@examples(200, many=300)
+@given(
+    drawn=studies(fewest=1),
+    keep=st.integers(0, 8),
+    max_pairs=st.integers(1, 7),
+    n_shards=st.integers(1, 3),
+    threads=st.integers(1, 2),
+)
+def test_claims_of_a_study_are_those_of_all_pairs_whatever_is_kept(drawn, keep, max_pairs, n_shards, threads):
     study, *rows = drawn
     expected = judge(study, *rows)
     study["rank_filter"] = {"max_pairs": str(max_pairs), "keep": str(max_pairs + keep)}
-    tables = run(study, *rows, n_shards)
-    links = distinct_links(study, *(prepare(study, *side) for side in zip(("puf", "eif"), rows, strict=False)), rows[2])
+    tables = run(study, *rows, n_shards, threads)
+    links = links_by_key(study, *rows)
     for name, metric in expected.metrics.items():
         if almost_tied(metric.claimed):
             continue
         part, most = linkage_step.claiming(tables.study, name), 5 if REGISTRY[name].ranked else None
         found = surest.order(part, [tables.metrics[name].claims], tables.links)
         made = oracle.claims(metric.claimed, links, low_is_best=part.low_is_best, most=most)
-        columns = ["n_candidates", "n_next", "n_claims", "n_right", "score", "next_score"]
-        lines = [
-            [c, after, n, float(right), float(score), math.nan if following is None else float(following)]
-            for score, following, c, after, n, right, *_ in oracle.lines(made, study, low_is_best=part.low_is_best)
-        ]
-        assert len(found) == len(lines), name
-        for row, line in zip(found[columns].to_numpy().tolist(), lines, strict=True):
-            assert row == pytest.approx(line, rel=0, abs=2e-12, nan_ok=True), name
+        check_certainties(found, made, study, low_is_best=part.low_is_best)
+        limits = {"most": max_pairs if REGISTRY[name].ranked else None, "least": metric.least}
+        guesses = oracle.best_guess(metric.claimed, links, low_is_best=part.low_is_best, **limits)
+        check_best_guess(tables, name, guesses)
 
 
-def almost_tied(pairs):
-    """Whether two scores differ by less than rounding, so that equal ones may be rounded apart on one side alone."""
-    scores = sorted({score for _, _, score in pairs})
-    return any(0 < other - one < Fraction(3, 10**12) for one, other in pairwise(scores))
+def links_by_key(study, puf, eif, iuf):
+    """The true links, as pairs of keys."""
+    return distinct_links(study, prepare(study, "puf", puf), prepare(study, "eif", eif), iuf)
 
 
-@examples(100)
+def check_certainties(found, made, study, *, low_is_best):
+    """Lines of surest claims are those of the claims that the oracle sorts, scores but for their last decimal."""
+    columns = ["n_candidates", "n_next", "n_claims", "n_right", "score", "next_score"]
+    lines = [
+        [c, after, n, float(right), float(score), math.nan if following is None else float(following)]
+        for score, following, c, after, n, right, *_ in oracle.lines(made, study, low_is_best=low_is_best)
+    ]
+    assert len(found) == len(lines)
+    for row, line in zip(found[columns].to_numpy().tolist(), lines, strict=True):
+        assert row == pytest.approx(line, rel=0, abs=2e-12, nan_ok=True)
+
+
+def check_best_guess(tables, metric, guesses):
+    """The rates of the whole study and of each stratum have these best guesses, by the key of the PUF record."""
+    keys = list(zip(*(tables.prepared["puf"][name].to_pylist() for name in tables.study.keys["puf"]), strict=True))
+    strata = [
+        None if at is None else tables.manifest["stratum"][at] for at in tables.strata["puf"]["stratum"].to_pylist()
+    ]
+    for row in tables.rates[tables.rates["metric"] == metric].to_dict("records"):
+        own = {key for key, stratum in zip(keys, strata, strict=True) if row["stratum"] in ("ALL", stratum)}
+        shares = [share for key, share in guesses.items() if key in own]
+        assert row["n_suspected"] == len(shares)
+        assert row["best_rank_correct"] == pytest.approx(float(sum(shares)), rel=1e-14)
+        rate = float(sum(shares) / len(shares)) if shares else math.nan
+        assert row["best_rank_correct_rate"] == pytest.approx(rate, rel=1e-14, nan_ok=True)
+
+
+@examples(100, many=300)
 @given(drawn=studies(fewest=1), limits=st.tuples(*[st.integers(1, 8)] * 4), n_shards=st.integers(1, 3))
-def test_no_number_of_the_surest_claims_depends_on_the_rank_filter(drawn, limits, n_shards):
+def test_no_number_of_the_surest_claims_depends_on_the_rank_filter_shards_or_threads(drawn, limits, n_shards):
     study, *rows = drawn
     found = []
-    for max_pairs, more, shards in ((*limits[:2], 1), (*limits[2:], n_shards)):
+    for max_pairs, more, shards, threads in ((*limits[:2], 1, 1), (*limits[2:], n_shards, 2)):
         study["rank_filter"] = {"max_pairs": str(max_pairs), "keep": str(max_pairs + more)}
-        tables = run(study, *rows, shards)
+        tables = run(study, *rows, shards, threads)
         files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
         made = Attack(None, tables.metrics, tables.rates, None)
         claimed, agreement = attack.claim(linkage_step.attacking(tables.study), files, made)

@@ -32,7 +32,7 @@ class Tables(NamedTuple):
     links: pa.Table
 
 
-def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards: int = 1) -> Tables:
+def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards: int = 1, threads: int = 1) -> Tables:
     """Take rows of text through prepare, stratify, bin, score, rank, confirm and rate.
 
     Parameters
@@ -43,6 +43,8 @@ def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards
         The rows of the source files.
     n_shards : int
         The shards in which pairs are scored.
+    threads : int
+        The threads that score them.
     """
     model = Study.model_validate(study)
     sources = {"puf": puf, "eif": eif, "iuf": iuf}
@@ -50,7 +52,7 @@ def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards
     manifest = through_csv(files.manifest, "strata/manifest.csv")
     files = files._replace(manifest=manifest)
     budget = max(-(-int(manifest["pairs"].sum()) // n_shards), 1)
-    made = attack(linkage_step.attacking(model), files, ScoringContext(), budget)
+    made = attack(linkage_step.attacking(model), files, ScoringContext(threads=threads), budget)
     metrics = {
         name: tables._replace(
             distribution=through_csv(tables.distribution, f"suspected/{name}.distribution.csv"),

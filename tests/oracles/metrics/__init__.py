@@ -14,12 +14,13 @@ from typing import Any
 @dataclass(frozen=True)
 class Oracle:
     options: Callable  # of the columns of the linking variables: a strategy of the section of the metric
-    pairs: Callable  # (study, options, puf, eif, links): the suspected pairs before the rank filter
     tolerance: Callable  # (study, options, puf, eif, links): the most variables that differ in a suspected pair
+    pairs: Callable | None = None  # like `tolerance`: the suspected pairs before the rank filter
+    # In its place where claims are made from more pairs than are suspected: all pairs, and the least suspected score.
+    weighed: Callable | None = None
     high_is_best: Callable = lambda _: True  # of the options
     ranked: bool = True  # whether the rank filter applies
     rounded: bool = False  # whether its scores are rounded to twelve decimals
-    claimed: Callable | None = None  # like `pairs`, where claims are made from more pairs than are suspected
     # For made-up results: the share of records that it suspects, and of those the share that is confirmed.
     strength: tuple[float, float] = (0.3, 0.2)
     changes: tuple[dict[str, Any], ...] = ()  # sections of the metric, each of which changes a result

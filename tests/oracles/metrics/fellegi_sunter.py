@@ -36,17 +36,6 @@ def by_pattern(own):
     return own.get("levels") == "bins" and own.get("competition") == "false" and own.get("frequency") == "false"
 
 
-def pairs(study, own, puf, eif, links):
-    """Every suspected pair."""
-    found, least = weighed(study, own, puf, eif, links)
-    return [pair for pair in found if pair.score >= least]
-
-
-def claimed(study, own, puf, eif, links):
-    """Every pair: the threshold does not decide which pairs claims are made from."""
-    return weighed(study, own, puf, eif, links)[0]
-
-
 def tolerance(study, own, puf, eif, links):
     """The most variables that differ in a suspected pair, by the weights of evidence."""
     variables = study["linking_variables"]
@@ -77,9 +66,8 @@ def drawn(draw, linking):
 
 ORACLE = Oracle(
     options=drawn,
-    pairs=pairs,
+    weighed=weighed,
     tolerance=tolerance,
-    claimed=claimed,
     changes=(
         {},
         {"m": "informed"},

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -42,9 +43,11 @@ class Folder:
             (root / path).write_text(text, encoding="utf-8")
             outputs[path] = {"path": path, "sha256": hashlib.sha256(text.encode()).hexdigest()}
         entry = {"step": "judge", "rule": "judge", "metric": None, "study_digest": "", "library_digest": ""}
-        (root / "ledger").mkdir(exist_ok=True)
         text = json.dumps(sealed({**entry, "outputs": outputs, "inputs": {}, "versions": {}}))
-        (root / "ledger" / "judge.json").write_text(text, encoding="utf-8")
+        for place in {Path(path).parents[1] if path.startswith("variants/") else Path() for path in files}:
+            ledger = root / place / "ledger"
+            ledger.mkdir(parents=True, exist_ok=True)
+            (ledger / "judge.json").write_text(text, encoding="utf-8")
 
     def page(self, place):
         path = self.reports / place
@@ -93,6 +96,21 @@ def test_variants_follow_their_study_and_the_study_itself_is_not_one_of_them(fol
     rows = folder.rows()
     assert list(rows) == [("a", ""), ("a", "y"), ("b", "")]
     assert (rows["a", "y"]["verdict"], rows["a", "y"]["reach"]) == ("reservations", 0.3)
+    assert rows["a", "y"]["limit"] == ""
+
+
+def test_a_variant_has_what_its_own_limit_judged(folder):
+    columns = ["variant", "reference", *SUMMARY[1:]]
+    verdicts = pd.DataFrame([("x", "no", "within", "", 0, 0, 0)], columns=columns)
+    lines = {"": ("adhoc", 0.3, "breaks"), "variants/x/": ("unicity", 0.1, "passes")}
+    tables = {
+        f"{place}verdict/limits.csv": pd.DataFrame([(ATTACK, "reach_at_most", *one[:2], 0.2, one[2])], columns=LIMITS)
+        for place, one in lines.items()
+    }
+    folder.add("a", "above", tables={**tables, "comparison/verdict.csv": verdicts}, variants=[{}])
+    rows = folder.rows()
+    judged = {name: [row[key] for key in ("limit", "of", "value", "bound")] for (_, name), row in rows.items()}
+    assert judged == {"": ["reach_at_most", "adhoc", 0.3, 0.2], "x": ["reach_at_most", "unicity", 0.1, 0.2]}
 
 
 NAMES = ["survey-2024", "survey-2025", "survey-2026", "other-2026", "survey-2026-2027", "survey"]
@@ -173,6 +191,12 @@ LIMITS = ["about", "limit", "metric", "value", "bound", "outcome"]
         ([(ATTACK, "conditional_rate_at_most", "adhoc", 0.5, 1.0, "unbreakable"),
           (ATTACK, "confirmed_at_most", "adhoc", 12.0, 40.0, "passes")], "confirmed records, Adhoc: 12 (limit 40)"),
         ([(ATTACK, "confirmed_at_most", "adhoc", 0.0, 0.0, "passes")], "confirmed records, Adhoc: 0 (limit 0)"),
+        ([(ATTACK, "reach_at_most", "standard adhoc", 0.3, 0.2, "exceeds")],
+         "reach, Adhoc, at its defaults: 30.0 % (limit 20 %)"),
+        ([(ATTACK, "reach_at_most", "exact_values age+sex", 0.3, 0.2, "exceeds")],
+         "reach, Equal and alone: age and sex: 30.0 % (limit 20 %)"),
+        ([(ATTACK, "reach_at_most", "taxicab without age", 0.3, 0.2, "exceeds")],
+         "reach, Taxicab without age: 30.0 % (limit 20 %)"),
         ([(FILE, "dis_at_most", "", float("nan"), 0.2, "none")], "DIS: – (limit 20 %)"),
     ],
 )  # fmt: skip

@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 from reident.archive import verdict
+from reident.verdict import terminal
 
 CASES = [("within", 0), ("above", 3), ("reservations", 4), ("none", 5), ("open", 5)]
 
@@ -63,3 +64,28 @@ def test_the_lines_name_the_verdict_each_limit_and_the_warnings(monkeypatch):
         "  warnings, may understate the risk: 1",
         "  warnings, notable: 2",
     ]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "invalidates", "why"),
+    [
+        (["unbreakable", "unbreakable"], 0, "no result can break the limits"),
+        (["none", "none"], 1, "a warning may invalidate the results"),
+        (["none", "unbreakable"], 0, "the results have nothing that a limit could judge"),
+        (["unsure", "passes"], 0, "an interval reaches to both sides of a limit"),
+    ],
+)
+def test_without_a_verdict_the_reason_is_told(outcomes, invalidates, why, monkeypatch):
+    found = Finished("none")
+    names = zip(("a", "b"), outcomes, strict=True)
+    lines = [("file_risk", "dis_at_most", name, 0.3, 0.2, outcome) for name, outcome in names]
+    columns = found.tables["verdict/limits.csv"].columns
+    found.tables["verdict/limits.csv"] = pd.DataFrame(lines, columns=columns)
+    summary = found.tables["verdict/summary.csv"].assign(broken="", invalidates=invalidates)
+    found.tables["verdict/summary.csv"] = summary
+    monkeypatch.setattr(verdict, "finished", lambda *_: found)
+    lines, _ = verdict.run("study.yaml", None, as_json=False)
+    assert lines[0] == f"survey: no verdict, since {why}"
+    tables = [found.tables[f"verdict/{name}.csv"] for name in ("summary", "limits")]
+    no_warning = pd.DataFrame({"severity": [], "warning": []})
+    assert terminal.lines("survey", *tables, no_warning, "w.csv") == [lines[0]]

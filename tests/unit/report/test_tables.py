@@ -10,10 +10,11 @@ import nbformat
 import pandas as pd
 import pytest
 from making.matching import write_matching
-from making.report import BLOCKS, NOTEBOOK, REGIONS, write_entry, write_results, written
+from making.report import BLOCKS, NOTEBOOK, REGIONS, write_entry, write_results, write_table, written
 from making.warnings import Sentence
 from reident import language
 from reident.errors import InputError
+from reident.ledger.stored import read_csv
 from reident.page import wording
 from reident.page.strata import MAX_STRATA, MAX_WORST
 from reident.report.blocks import annex, attack, brief, choices, rates, strata, warnings
@@ -86,6 +87,29 @@ def test_an_undefined_rate_is_a_dash_and_never_zero(results):
     shown = rates.rates_by_metric(study)
     assert "Taxicab: no record is suspected" in shown
     assert re.search(r"Euclidean: 0 of [\d,]+ suspected .* Over many files made in this way.* is at most 0\.\d+", shown)
+
+
+FROM_LINKS = (
+    "n_confirmed", "n_confirmed_pairs", "confirmed_rate", "conditional_rate", "conditional_low", "conditional_high",
+    "conditional_bound", "pair_precision", "reach", "baseline_rate", "expected_correct", "expected_correct_rate",
+    "best_rank_correct", "best_rank_correct_rate", "n_single_confirmed", "single_rate", "n_false_outside",
+    "n_right", "right_rate", "n_at_95_percent", "right_of_100", "n_confirmed_members", "confirmed_member_rate",
+)  # fmt: skip
+AFTER_LINKS = ("rates.csv", "clusters.csv", "agreement/rates.csv", "surest/summary.csv", "units/members.csv")
+
+
+def test_what_follows_from_the_links_is_not_shown_where_they_tell_nothing(results):
+    """Rates that differ in nothing else give the same tables, which have the suspected records."""
+    fatal = Sentence("invalidates", "Rows do not correspond.")
+    made = results(warnings=(fatal,), metrics=("taxicab",), units=True)
+    names = [name for name in BLOCKS if name.partition(".")[0] in ("rates", "surest", "strata", "units")]
+    before = {name: str(BLOCKS[name](made)) for name in names}
+    for path in AFTER_LINKS:
+        lines = read_csv(made.folder / path)
+        write_table(made.folder / path, lines.assign(**{name: 0 * lines[name] for name in lines if name in FROM_LINKS}))
+    after = Results(made.folder)
+    assert before == {name: str(BLOCKS[name](after)) for name in names}
+    assert f"{round(after.whole['n_suspected'].iloc[0]):,}" in before["rates.rates_by_metric"]
 
 
 def test_every_number_of_the_rates_is_in_the_table(usual):

@@ -157,6 +157,32 @@ def test_the_surest_claims_of_every_attack_are_compared():
     assert verdict(judged(limit, [*WEAK, attack(*JOIN, 20, 20)])) == "within"
 
 
+@pytest.mark.parametrize(
+    "one",
+    [
+        STANDARD,
+        ("declared", "taxicab", ""),
+        ("any", "any", ""),
+        ("agreement", "agreement", "2"),
+        ("join", "exact_values", "age+hours worked"),
+        ("without", "fellegi_sunter", "hours worked"),
+    ],
+)
+def test_the_name_of_an_attack_tells_what_it_is(one):
+    assert tuple(attacks.parts(attacks.name(*one)).values()) == one
+
+
+def test_surest_claims_of_records_that_are_not_suspected_are_judged():
+    """Fellegi–Sunter claims every compared record, also where its threshold suspects nobody."""
+    decision = {"surest": {"right": 0.9, "at_most": 10}}
+    claims = {"n_claims": 40, "n_at_limit": 30}
+    line = attack("standard", "fellegi_sunter", "", 0, tolerance=-1) | claims
+    made = judged(decision, [*WEAK, line])
+    assert outcomes(made)["standard fellegi_sunter"] == "exceeds"
+    assert verdict(made) == "reservations"
+    assert outcomes(judged(decision, [*WEAK, line | {"n_at_limit": 3}]))["standard fellegi_sunter"] == "passes"
+
+
 def test_standard_attacks_that_were_not_tried_are_a_reservation():
     lines = [*WEAK, attack(*STANDARD, None), attack(*JOIN, None)]
     made = judged({"confirmed_at_most": 10}, lines)

@@ -405,13 +405,13 @@ def test_the_terminal_shows_the_verdict_and_the_graver_warnings_whole():
     long = "Long " * 100 + "end."
     warnings = [Sentence("understates", long), *[Sentence("notable", "A small thing.")] * 2]
     found = judged({"conditional_rate_at_most": 0.9}, warnings=warnings)
-    assert terminal.lines("mine", found.verdict, found.warnings, "results/mine/verdict/warnings.csv") == [
+    assert terminal.lines("mine", found.verdict, found.limits, found.warnings, "results/mine/verdict/warnings.csv") == [
         "mine: within the limit, with reservations",
         f"mine: warning, may understate the risk: {long}",
         "mine: 2 notable warnings in results/mine/verdict/warnings.csv",
     ]
     found = judged({"conditional_rate_at_most": 0.1})
-    assert terminal.lines("mine", found.verdict, found.warnings, "w.csv") == [
+    assert terminal.lines("mine", found.verdict, found.limits, found.warnings, "w.csv") == [
         "mine: above the limit (conditional_rate_at_most: taxicab)"
     ]
     assert len(terminal.log_lines(judged(None, warnings=warnings).warnings)) == 3

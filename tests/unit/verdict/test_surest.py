@@ -55,9 +55,19 @@ def test_a_metric_passes_with_at_most_so_many_surest_claims(claims, outcomes, ve
 
 def test_a_metric_that_can_suspect_nothing_has_no_verdict():
     lines = rates(taxicab=(100, 40)).assign(tolerance=-1)
-    found = judged({"surest": {"right": 0.9, "at_most": 3}}, {RATES: lines, SUMMARY: surest(taxicab=0)})
+    found = judged({"surest": {"right": 0.9, "at_most": 3}}, {RATES: lines, SUMMARY: surest(taxicab=-1)})
     assert found.limits["outcome"].tolist() == ["none"]
     assert scope(found, "surest") == "none"
+
+
+def test_claims_of_a_metric_that_can_suspect_nothing_are_judged():
+    lines = rates(fellegi_sunter=(100, 40)).assign(tolerance=-1)
+    tables = {RATES: lines, SUMMARY: surest(fellegi_sunter=30)}
+    found = judged({"surest": {"right": 0.9, "at_most": 3}}, tables)
+    assert found.limits["outcome"].tolist() == ["breaks"]
+    assert scope(found, "surest") == "above"
+    found = judged({"surest": {"right": 0.9, "at_most": 30}}, tables)
+    assert found.limits["outcome"].tolist() == ["passes"]
 
 
 @pytest.mark.parametrize("limit", [{"right": 0, "at_most": 1}, {"right": 1.1, "at_most": 1}, {"right": 0.9}, {}])

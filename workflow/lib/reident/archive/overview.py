@@ -96,8 +96,9 @@ def _read(root: Path, reports: Path) -> Iterator[Row]:
         if line["reference"] != "yes":
             name = line["variant"]
             own = None if rates is None else rates[rates["variant"] == name]
-            row = _row(**facts, variant=name, state=MADE, **_verdict(line), **_rates(own))
-            yield row | _pages(root, f"variants/{name}", reports)
+            place = f"variants/{name}"
+            judged = _judged(tables.read(f"{place}/verdict/limits.csv")) | _rates(own)
+            yield _row(**facts, variant=name, state=MADE, **_verdict(line), **judged) | _pages(root, place, reports)
 
 
 class _Tables:

@@ -29,7 +29,7 @@ from reident.outcomes import (
     UNSURE,
     WITHIN,
 )
-from reident.verdict.terminal import SEVERITY, VERDICTS
+from reident.verdict.terminal import REASONS, SEVERITY, VERDICTS, reason
 
 STATUS = {WITHIN: 0, ABOVE: 3, RESERVED: 4, UNKNOWN: 5, OPEN: 5}
 """The exit status by verdict; 1 and 2 are those of a study that cannot be read, and of a wrong command line."""
@@ -70,6 +70,7 @@ def describe(release: Release) -> dict[str, Any]:
         "study": release.name,
         "verdict": verdict,
         "status": STATUS[verdict],
+        "reason": reason(summary, limits),
         "analyses": verdicts,
         "limits": lines.to_dict("records"),
         "warnings": {severity: int(whole[severity]) for severity in SEVERITIES},
@@ -81,7 +82,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
 
     Of the attacks at hand that the study does not limit, those beyond a limit have a line, the others their number.
     """
-    lines = [f"{facts['study']}: {VERDICTS[facts['verdict']]}"]
+    why = f", since {REASONS[facts['reason']]}" if facts["reason"] else ""
+    lines = [f"{facts['study']}: {VERDICTS[facts['verdict']]}{why}"]
     limits = pd.DataFrame(facts["limits"], columns=["about", "limit", "metric", "bound", "outcome"])
     own = is_own(limits, {}) & (limits["outcome"] != EXCEEDS)
     for limit in limits[own | (limits["outcome"] == EXCEEDS)].to_dict("records"):

@@ -39,6 +39,15 @@ def name(kind: str, metric: str, detail: str) -> str:
     return names.get(kind, f"{metric} of {detail}")
 
 
+def parts(attack: str) -> dict[str, str]:
+    """Return the kind, the metric and the detail of an attack by its name, as :func:`name` makes it."""
+    metric, _, rest = attack.partition(" ")
+    kinds = {"standard": STANDARD, ANY: ANY, EXACT: JOIN, AGREEMENT: AGREEMENT}
+    kind = kinds.get(metric, WITHOUT) if rest else DECLARED
+    detail = {JOIN: rest, AGREEMENT: rest.removeprefix("of "), WITHOUT: rest.removeprefix("without ")}.get(kind, "")
+    return {"kind": kind, "metric": rest if kind == STANDARD else metric, "detail": detail}
+
+
 def is_own(limits: pd.DataFrame, decision: Mapping[str, Any]) -> pd.Series:
     """Return whether lines of the limits are about what the study limits, and not about another attack at hand."""
     names, of_others = limits["metric"].fillna("").astype(str), limits["about"].isin([ATTACK, SUREST])
@@ -101,9 +110,9 @@ def _outcome(line: Mapping[str, Any], limit: str, bound: float, by: str) -> Outc
 
 
 def _counted(about: str, limit: str, line: Mapping[str, Any], column: str, bound: int) -> Outcome:
-    """Return the outcome of a limit on a number."""
-    value = float(line[column])
-    outcome = NOTHING if not line["n_suspected"] else EXCEEDS if value > bound else PASSES
+    """Return the outcome of a limit on a number of records, or of claims, which may be of records not suspected."""
+    value, whole = float(line[column]), "n_claims" if about == SUREST else "n_suspected"
+    outcome = NOTHING if not line[whole] else EXCEEDS if value > bound else PASSES
     return Outcome(about, limit, line["name"], value, bound, outcome)
 
 

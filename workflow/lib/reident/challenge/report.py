@@ -33,12 +33,6 @@ ATTACKS = attacks.TABLE
 MAX_CHOSEN = 3
 """Joins, and attacks without a variable, that are shown beside those above a limit: those that confirm most."""
 
-RIGHT = [
-    "n_confirmed", "confirmed_rate", "conditional_rate", "conditional_low", "conditional_high",
-    "best_rank_correct", "best_rank_correct_rate", "n_at_95_percent",
-]  # fmt: skip
-"""The columns that nobody knows without true links that are right."""
-
 
 def in_words(line: Mapping[str, Any]) -> str:
     """Return an attack at hand in words."""
@@ -52,14 +46,12 @@ def in_words(line: Mapping[str, Any]) -> str:
 
 def tried(results: Results) -> pd.DataFrame:
     """Return the attacks that were tried, in words, with whether each is above a limit."""
-    lines = attacks.of_others(results.table(ATTACKS).fillna({"detail": ""}))
+    lines = attacks.of_others(results.known(results.table(ATTACKS)).fillna({"detail": ""}))
     above = set[str]()
     if results.has(LIMITS):
         limits = results.table(LIMITS)
         limits = limits[limits["about"].isin([ATTACK, SUREST]) & limits["outcome"].isin([BREAKS, EXCEEDS])]
         above = set(limits["metric"])
-    if not results.confirmable:
-        lines[RIGHT] = float("nan")
     words = [in_words(line) for line in lines.to_dict("records")]
     return lines.assign(words=words, above=lines["name"].isin(above))
 

@@ -47,10 +47,10 @@ def conclude(studies: Iterable[Path], results: Path, pages: Iterable[str], noteb
 
 def verdict(root: Path) -> list[str]:
     """Return the verdict on a study, and the warnings that bear on it, from its results; nothing without a verdict."""
-    summary, warnings = (root / f"verdict/{name}.csv" for name in ("summary", "warnings"))
-    if not (summary.is_file() and warnings.is_file()):
+    files = summary, limits, warnings = [root / f"verdict/{name}.csv" for name in ("summary", "limits", "warnings")]
+    if not all(file.is_file() for file in files):
         return []
-    return terminal.lines(root.name, read_csv(summary), read_csv(warnings), str(warnings))
+    return terminal.lines(root.name, read_csv(summary), read_csv(limits), read_csv(warnings), str(warnings))
 
 
 def reports(study: str, pages: Iterable[str]) -> list[str]:

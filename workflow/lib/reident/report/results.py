@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
@@ -29,6 +30,11 @@ RESOLVED = "study.json"
 """The study with every default filled in, which decides what tables the report shows."""
 
 HEADING = Sentences("headings")
+
+_FROM_LINKS = re.compile(
+    "confirmed|conditional|correct|right|named|^reach$|pair_precision|baseline|single_rate|outside|findable|linked|^n_at_"
+)
+"""The columns of rates and claims that follow from the true links."""
 
 
 class Results:
@@ -214,6 +220,12 @@ class Results:
     def confirmable(self) -> bool:
         """Return whether it is known what is found: a true link is inside a stratum, and no warning invalidates it."""
         return not self.has("strata/account.csv") or (self.true_links[1] > 0 and not self.invalidated)
+
+    def known(self, lines: pd.DataFrame) -> pd.DataFrame:
+        """Return lines of rates, without a number that follows from the true links where they tell nothing."""
+        if self.confirmable:
+            return lines
+        return lines.assign(**{name: float("nan") for name in lines if _FROM_LINKS.search(name)})
 
     @property
     def invalidated(self) -> bool:

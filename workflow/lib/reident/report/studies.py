@@ -9,6 +9,8 @@ from typing import Any
 
 from reident import language
 from reident.archive.overview import CHANGED, MADE, Row
+from reident.challenge.limits import parts
+from reident.challenge.report import in_words
 from reident.language.messages import words
 from reident.outcomes import VERDICTS
 from reident.page.layout import ReportColumn, box, items, table
@@ -17,6 +19,7 @@ from reident.page.terms import title
 from reident.page.variants import verdict_cell
 from reident.page.wording import UNDEFINED, apart, count, day, declared, escape, number, percent
 from reident.report.render import About, Content, to_html
+from reident.sections.decision import LIMITS
 
 TEXT = Sentences("studies")
 NAMES = Sentences("variants")
@@ -26,6 +29,9 @@ COUNTED = frozenset({
     "expected_match_risk_at_most",
 })  # fmt: skip
 """The limits on numbers; the others are on shares."""
+
+OF_ATTACKS = {limit for section in ("metrics", "metrics.any", "metrics.surest") for limit in LIMITS[section]}
+"""The limits that apply to metrics and to other attacks at hand."""
 
 NARROW = """
 @media (max-width: 60rem) {{
@@ -132,9 +138,16 @@ def _judged(row: Row) -> str:
     name, of, value, bound = (row[key] for key in ("limit", "of", "value", "bound"))
     is_counted, about = name in COUNTED, NAMES(f"verdicts.limits.{name}")
     if of:
-        about = TEXT("judged_of", name=about, of=words("metric").get(of) or escape(of))
+        about = TEXT("judged_of", name=about, of=_applied(name, of))
     shown = UNDEFINED if value == "" else number(value) if is_counted else apart(value, bound)[0]
     return TEXT("judged", name=about, value=shown, bound=number(bound) if is_counted else declared(bound))
+
+
+def _applied(limit: str, of: str) -> str:
+    """Return what a limit applied to: a metric or another attack at hand, or the name of an intruder or a target."""
+    if known := words("metric").get(of):
+        return known
+    return in_words(parts(of)) if limit in OF_ATTACKS else escape(of)
 
 
 def _rate(value: Any, metric: str = "") -> str:

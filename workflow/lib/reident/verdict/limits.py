@@ -173,12 +173,16 @@ def _without_line(
 
 
 def _of_surest(bound: int, surest: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limit on the surest claims of which a share is right, for every metric and their agreement."""
+    """Yield the limit on the surest claims of which a share is right, for every metric and their agreement.
+
+    A metric that can suspect nothing, and claims nothing, has no verdict.
+    """
     tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
     for line in surest.to_dict("records"):
         metric, value = str(line["metric"]), float(line["n_at_limit"])
-        outcome = BREAKS if value > bound else PASSES if line["n_claims"] else NOTHING
-        yield Outcome(SUREST, "surest", metric, value, bound, NONE if tolerance.get(metric, 0) < 0 else outcome)
+        nothing = NONE if tolerance.get(metric, 0) < 0 else NOTHING
+        outcome = BREAKS if value > bound else PASSES if line["n_claims"] else nothing
+        yield Outcome(SUREST, "surest", metric, value, bound, outcome)
 
 
 def _of_any(decision: Decision, tables: Mapping[str, pd.DataFrame]) -> Iterator[Outcome]:

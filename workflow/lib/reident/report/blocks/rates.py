@@ -22,7 +22,7 @@ HEADING = Sentences("headings")
 @block("rates.csv", "clusters.csv")
 def rates_by_metric(results: Results) -> str:
     """Return the table of suspected, confirmed and conditional rates of the whole study, with its notes."""
-    whole = results.whole
+    whole = results.known(results.whole)
     ratios = zip(whole["conditional_rate"], whole["baseline_rate"], strict=True)
     return paragraphs(
         table(
@@ -59,7 +59,11 @@ def random_candidates(results: Results) -> str:
     return table(
         TEXT("by_metric.random"),
         ReportColumn(HEADING("metric"), metric_cells(results.metrics), "l", "1fr"),
-        *columns(results.whole, HEADING, "suspected_records=n_suspected expected_correct=expected_correct_rate"),
+        *columns(
+            results.known(results.whole),
+            HEADING,
+            "suspected_records=n_suspected expected_correct=expected_correct_rate",
+        ),
     )
 
 
@@ -108,7 +112,7 @@ def _reading(results: Results) -> str:
 @block("rates.csv")
 def pairs_by_metric(results: Results) -> str:
     """Return the table of pairs, pair precision and reach."""
-    whole = results.whole
+    whole = results.known(results.whole)
     ratios = whole["n_pairs"] / whole["n_suspected"].where(whole["n_suspected"] > 0)
     return table(
         TEXT("pairs"),
@@ -126,7 +130,7 @@ def _cluster(results: Results) -> str:
 @block("clusters.csv")
 def clusters_by_metric(results: Results) -> str | None:
     """Return the rates of clusters, such as households, of the whole study."""
-    lines = results.table("clusters.csv")
+    lines = results.known(results.table("clusters.csv"))
     whole = lines[lines["stratum"] == WHOLE]
     if whole.empty:
         return None

@@ -46,7 +46,7 @@ def rates_by_stratum(results: Results) -> str | None:
     if not results.strata_names:
         return None
     return paragraphs(
-        _distribution(results) if len(results.strata) > MAX_STRATA else None,
+        _distribution(results) if len(results.strata) > MAX_STRATA and results.confirmable else None,
         _by_stratum(results, "rates", "conditional_rate", "n_confirmed", "n_suspected"),
         _by_stratum(results, "claims", "best_rank_correct_rate", "best_rank_correct", "n_suspected"),
         _by_stratum(results, "single", "single_rate", "n_single_confirmed", "n_single"),
@@ -103,7 +103,7 @@ def _quantile(values: np.ndarray, share: float) -> float | None:
 def rates_of_strata(results: Results) -> dict[str, pd.DataFrame]:
     """Return the rates of the strata that tables and figures show, by metric."""
     strata = worst_strata(results)
-    lines = results.of_strata("rates.csv", strata["stratum"]).set_index(["metric", "stratum"])
+    lines = results.known(results.of_strata("rates.csv", strata["stratum"])).set_index(["metric", "stratum"])
     return {metric: lines.loc[metric].reindex(strata["stratum"]).reset_index() for metric in results.metrics}
 
 

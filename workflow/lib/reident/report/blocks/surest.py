@@ -57,7 +57,7 @@ def surest_text(results: Results) -> str:
 @block("rates.csv", SUMMARY)
 def surest_table(results: Results) -> str:
     """Return how many of the surest claims of each metric are right."""
-    lines = summary(results)
+    lines = results.known(summary(results))
     right = [
         ReportColumn(
             TEXT("table.right_of", n=name.replace("_percent", " %")),
@@ -85,7 +85,7 @@ def surest_table(results: Results) -> str:
 def surest_figure(results: Results) -> Figure | None:
     """Draw right claims against claims, the surest first, with the diagonal of claims that are all right."""
     lines, curve = summary(results), results.table(CURVE)
-    if curve.empty:
+    if curve.empty or not results.confirmable:
         return None
     limit = results.decision.get("surest")
 
@@ -135,7 +135,7 @@ def _alt(results: Results, lines: pd.DataFrame) -> str:
 @block("rates.csv", AGREEMENTS)
 def agreement_table(results: Results) -> str | None:
     """Return the rates of the pairs that at least k metrics suspect."""
-    lines = results.table(AGREEMENTS)
+    lines = results.known(results.table(AGREEMENTS))
     lines = lines[lines["stratum"] == WHOLE].reset_index(drop=True)
     if lines.empty:
         return None

@@ -50,7 +50,7 @@ def units_front(results: Results) -> str:
 @block("rates.csv", MEMBERS)
 def units_members(results: Results) -> str:
     """Return the members of suspected and confirmed units by metric."""
-    lines = _whole(results).reset_index()
+    lines = results.known(_whole(results)).reset_index()
     named = []
     if NAMED in lines:
         named = columns(lines, TEXT, "named=n_named_members named_rate=named_member_rate", "1fr", group="members")
@@ -83,7 +83,7 @@ def _classes(lines: pd.DataFrame) -> list[str]:
 def units_figure(results: Results) -> Figure | None:
     """Draw the units that are suspected and confirmed by their number of members."""
     metric, lines = _by_size(results)
-    if not lines["n_suspected"].any():
+    if not lines["n_suspected"].any() or not results.confirmable:
         return None
     shares = {
         "confirmed": lines["n_confirmed"] / lines["n_units"],
@@ -114,6 +114,7 @@ def units_figure(results: Results) -> Figure | None:
 def units_sizes(results: Results) -> str:
     """Return the units by their number of members, and those that the metric cannot reach."""
     metric, lines = _by_size(results)
+    lines = results.known(lines)
     return table(
         TEXT("sizes.caption", metric=title(metric)),
         ReportColumn(TEXT("sizes.size"), _classes(lines), "l"),
