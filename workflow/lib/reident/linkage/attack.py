@@ -211,7 +211,7 @@ def suspect(
     assigning = settings.assigning(metric)
     needed = None if assigning else records
     scores = score(settings, metric, files, compared, context, needed, budget)
-    return ranking.ranked_pairs(REGISTRY[metric], scores, assigning)
+    return ranking.ranked_pairs(scores, assigning)
 
 
 def _confirmed(
@@ -221,18 +221,10 @@ def _confirmed(
     suspected, confirmed, positions = (list[pa.Table]() for _ in range(3))
     strata, manifest = files.strata["puf"], files.manifest
     assigning = settings.assigning(metric.name)
-    distribution = ranking.rank(metric, scores, strata, manifest, suspected.append, assigning)
+    distribution = ranking.rank(scores, strata, manifest, suspected.append, assigning)
     ranked = pa.concat_tables(suspected)
     rank_curve = confirmation.confirm(
-        settings.confirming,
-        metric,
-        ranked,
-        files.prepared,
-        files.iuf,
-        strata,
-        manifest,
-        confirmed.append,
-        positions.append,
+        settings.confirming, ranked, files.prepared, files.iuf, strata, manifest, confirmed.append, positions.append
     )
     tables = (pa.concat_tables(part) for part in (scores, batches.merge(claims), confirmed, positions))
     scored, claimed, keyed, numbered = tables

@@ -7,13 +7,12 @@ test holds them to it. A new step is a line here, its module, its rule and its a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reident.linkage.metrics import REGISTRY
 from reident.pipeline import tables
 from reident.pipeline.tables import Table
 
@@ -46,19 +45,16 @@ class Step:
         """Return the steps whose results it reads for a metric: scoring reads bins and weights only where needed."""
         if self.rule != "score" or metric is None:
             return self.after
-        unused = {"bin": REGISTRY[metric].reads != "binned", "weigh": not REGISTRY[metric].weighs}
+        entry = _registry()[metric]
+        unused = {"bin": entry.reads != "binned", "weigh": not entry.weighs}
         return tuple(step for step in self.after if not unused.get(step, False))
 
 
-@dataclass(frozen=True, repr=False)
-class Handed:
-    """Settings that a job receives unseen: the report of Snakemake prints parameters, and labels are data."""
+def _registry() -> Mapping[str, Any]:
+    """Return the metrics: a running step need not wait for the options of all of them."""
+    from reident.linkage.metrics import REGISTRY  # noqa: PLC0415
 
-    value: Any
-
-    def __repr__(self) -> str:
-        """Return a text without the value."""
-        return "the settings of the step"
+    return REGISTRY
 
 
 def _always(_: Study) -> bool:
@@ -73,7 +69,7 @@ _linked = _has("metrics")
 
 
 def _weighed(study: Study) -> bool:
-    return any(REGISTRY[name].weighs for name in study.chosen)
+    return any(_registry()[name].weighs for name in study.chosen)
 
 
 def _limited(study: Study) -> bool:
