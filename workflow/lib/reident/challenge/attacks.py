@@ -79,7 +79,7 @@ def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, conte
     """
     chosen = list(_within(_at_hand(settings, files), settings.budget))
     n, done = max(sum(tried for _, tried in chosen), 1), 0
-    joins = Joins(files, [variable.name for variable in settings.declared.variables])
+    joins = Joins(files, [variable.name for variable in settings.declared.variables], context.threads)
     lines, records = list(_declared(settings, made)), _Records(files.prepared["puf"].num_rows)
     for source in made.pairs.values():
         records.add(source)
