@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from reident.challenge.attacks import Made, challenge
 from reident.linkage import attack
 from reident.linkage.attack import Attack, AttackFiles
-from reident.linkage.metrics.contract import ScoringContext
+from reident.linkage.metrics.contract import Estimates, ScoringContext
 from reident.linkage.surest import summarize
 from reident.pipeline import step_settings
 from workflow.library_run import run
@@ -30,7 +30,8 @@ def made(tables):
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
     claims = attack.claim(settings.declared, files, Attack(None, tables.metrics, tables.rates, None))
     pairs = {name: metric.positions for name, metric in tables.metrics.items()}
-    own = Made(tables.rates, claims.agreement.rates, claims.agreement.claims, claims.agreement.summary, pairs)
+    results = tables.rates, claims.agreement.rates, claims.agreement.claims, claims.agreement.summary, pairs
+    own = Made(*results, *(attack.compare(settings.declared, files).weights or ()))
     return challenge(settings, files, own, ScoringContext()), files
 
 
@@ -66,12 +67,32 @@ def found_by(study, rows):
     return {pair["puf"] for pair in pairs}, {pair["puf"] for pair in pairs if pair["confirmed"]}
 
 
-def check(line, study, rows):
-    """Compare a line with the rates and the surest claims of a study of its own."""
+def lines_without(weights, variable):
+    """The weights of a study without the lines of a variable; so many others may differ that the rest is enough."""
+    levels = weights.levels[weights.levels["variable"] != variable]
+    least, tolerance = weights.model["least_weight"].iloc[0], -1
+    others = [list(own["weight"]) for _, own in levels.groupby("variable")]
+    of_numbers = levels["decimals"].notna() & levels["up_to"].isna() & levels["above"].notna()
+    lost = []
+    for at, (_, own) in enumerate(levels.groupby("variable")):
+        ends = own[of_numbers[own.index]]
+        worst = own[own["level"] == "differ"] if ends.empty else ends
+        lost.append(max(others[at]) - worst["weight"].max())
+    lost.sort()
+    for n in range(len(lost) + 1):
+        if round(sum(map(max, others)) - sum(lost[:n]) - least, 9) >= 0:
+            tolerance = n
+    return Estimates(levels, weights.model.assign(tolerance=tolerance))
+
+
+def check(line, study, rows, weights=None):
+    """Compare a line with the rates and the surest claims of a study of its own, which may be given its weights."""
     tables = run(study, *rows)
     (metric,) = tables.metrics
     settings = step_settings.attacking(tables.study)
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
+    if weights is not None:
+        tables = attack.attack(settings, files, ScoringContext(weights=weights))
     claims = attack.claim(settings, files, Attack(None, tables.metrics, tables.rates, None)).claims[metric]
     whole = tables.rates[tables.rates["stratum"] == "ALL"].iloc[0].drop(["stratum", "metric"])
     expected = {**whole.to_dict(), **summarize({metric: claims}, None)[OF_CLAIMS].iloc[0].to_dict()}
@@ -85,7 +106,8 @@ def test_attacks_at_hand_are_those_of_studies_that_declare_them(drawn, data):
     study, *rows = drawn
     study["challenge"] = "all"
     tables = run(study, *rows)
-    table, _ = made(tables)
+    table, files = made(tables)
+    weights = attack.compare(step_settings.attacking(tables.study), files).weights
     declared, names = list(tables.study.chosen), [one["name"] for one in study["linking_variables"]]
     kinds = dict(iter(table.groupby("kind", sort=False)))
     assert list(kinds["declared"]["metric"]) == declared
@@ -114,7 +136,7 @@ def test_attacks_at_hand_are_those_of_studies_that_declare_them(drawn, data):
             assert line is None
             continue
         assert line is not None
-        check(line, own, rows)
+        check(line, own, rows, lines_without(weights, name) if metric == "fellegi_sunter" else None)
     order = kinds["join"]["n_confirmed"].tolist()
     assert order == sorted(order, reverse=True)
 

@@ -141,7 +141,7 @@ _TABLE = (
     ("compare_metrics", "Comparing the metrics", "linkage.agreement_of_metrics linkage.surest", _linked,
      "prepare stratify rank confirm order_claims", ""),
     ("challenge", "Trying the attacks at hand", "challenge.attacks linkage.metrics", _linked,
-     "prepare stratify bin confirm rate compare_metrics", "compiled shared"),
+     "prepare stratify bin weigh confirm rate compare_metrics", "compiled shared"),
     ("calibrate", "Comparing probabilities with true links", "linkage.calibration", _weighed, "weigh confirm", ""),
     ("explain", "Explaining the confirmed records", "linkage.explanation linkage.metrics.{metric}", _has("why"),
      "prepare stratify bin confirm", "compiled"),
