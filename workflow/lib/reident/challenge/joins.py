@@ -38,7 +38,7 @@ class Joins:
         self._strata = [stratum_of_records(files.strata[side]).astype(np.int64) for side in SIDES]
         self._links, self._threads = Links(files.iuf), threads
         self._codes = {name: _codes([files.prepared[side][name] for side in SIDES]) for name in names}
-        self._grouped: tuple[str | None, list[Grouped]] = None, _groups(self._strata)
+        self._grouped: tuple[str | None, tuple[Grouped, Grouped]] = None, _groups(self._strata)
 
     def claims(self, names: Sequence[str]) -> pa.Table:
         """Return the claims of the join on some variables: puf, eif, score, confirmed, by row number of the PUF."""
@@ -47,7 +47,7 @@ class Joins:
         pairs = pa.table({"puf": puf, "eif": eif, "score": np.ones(len(puf), np.int16)})
         return pairs.append_column("confirmed", pa.array(self._links.hold(pairs)))
 
-    def _groups(self, names: Sequence[str]) -> list[Grouped]:
+    def _groups(self, names: Sequence[str]) -> tuple[Grouped, Grouped]:
         """Return the records of both files by stratum, and by a variable where one is given; the last is kept."""
         name = names[0] if names else None
         if self._grouped[0] != name:
@@ -56,9 +56,10 @@ class Joins:
         return self._grouped[1]
 
 
-def _groups(cells: list[np.ndarray]) -> list[Grouped]:
+def _groups(cells: list[np.ndarray]) -> tuple[Grouped, Grouped]:
     n_cells = 1 + max(int(column.max(initial=-1)) for column in cells)
-    return [group(column, n_cells) for column in cells]
+    ours, theirs = (group(column, n_cells) for column in cells)
+    return ours, theirs
 
 
 def _codes(columns: list[pa.ChunkedArray]) -> tuple[np.ndarray, np.ndarray]:
