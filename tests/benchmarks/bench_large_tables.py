@@ -26,7 +26,6 @@ import pyarrow.parquet as pq
 from reident.ledger.stored import Sink
 from reident.linkage import bins, clusters, confirmation, ranking, rates
 from reident.linkage import step as linkage_step
-from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import AssignmentSettings
 from reident.study.model import Study
 
@@ -125,7 +124,6 @@ def run(folder: Path, step: str) -> None:
     manifest = pd.read_csv(folder / "manifest.csv")
     strata = {side: _open(folder / f"strata_{side}.parquet") for side in SIDES}
     files = {side: _open(folder / f"{side}.parquet") for side in SIDES}
-    metric = REGISTRY["taxicab"]
     if step == "bin":
         settings = linkage_step.cutting(of)
         cuts = bins.cut(settings, files, strata, manifest)
@@ -136,7 +134,7 @@ def run(folder: Path, step: str) -> None:
         name, assigning = ("pairs", None) if step == "rank" else ("local", AssignmentSettings(PAIRS))
         shards = [_open(folder / f"{name}_{shard}.parquet") for shard in range(SHARDS)]
         suspected = Sink(folder / "suspected.parquet")
-        ranking.rank(metric, shards, strata["puf"], manifest, suspected, assigning)
+        ranking.rank(shards, strata["puf"], manifest, suspected, assigning)
         made = suspected.close().path
         made.replace(folder / "suspected.parquet") if assigning is None else made.unlink()
     elif step == "confirm":
@@ -144,7 +142,7 @@ def run(folder: Path, step: str) -> None:
         suspected, iuf = (_open(folder / f"{name}.parquet") for name in ("suspected", "iuf"))
         sinks = [Sink(folder / f"{name}.parquet") for name in ("confirmed", "positions")]
         tables = suspected, files, iuf, strata["puf"], manifest, *sinks
-        limits = confirmation.confirm(settings, metric, *tables, folder)
+        limits = confirmation.confirm(settings, *tables, folder)
         limits.to_csv(folder / "limits.csv", index=False)
         for sink, name in zip(sinks, ("confirmed", "positions"), strict=True):
             sink.close().path.replace(folder / f"{name}.parquet")

@@ -8,8 +8,9 @@ import yaml
 from making.studies import plain
 from reident import ledger
 from reident.ledger import chain
-from reident.pipeline import digests, steps
+from reident.pipeline import digests
 from reident.pipeline.family import Family
+from reident.pipeline.handed import Handed
 
 SIDES = ("puf", "eif", "iuf")
 
@@ -46,7 +47,7 @@ class Workshop:
             input={"study": str(self.file), **{key: str(path) for key, path in inputs.items()}},
             output={**made, "ledger": str(self.root / "ledger" / f"{name}.json")},
             params={
-                "settings": steps.Handed("the settings"),
+                "settings": Handed("the settings"),
                 "study": self.settings_digest(rule, metric),
                 "library": digests.library_digest(rule, metric),
             },

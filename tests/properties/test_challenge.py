@@ -21,7 +21,7 @@ from reident.challenge.attacks import Made, challenge
 from reident.linkage import attack
 from reident.linkage import step as linkage_step
 from reident.linkage.attack import Attack, AttackFiles
-from reident.linkage.metrics.contract import ScoringContext
+from reident.linkage.metrics.contract import Estimates, ScoringContext
 from reident.linkage.surest import summarize
 from workflow.library_run import run
 
@@ -37,7 +37,8 @@ def made(tables):
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
     claims = attack.claim(settings.declared, files, Attack(None, tables.metrics, tables.rates, None))
     pairs = {name: metric.positions for name, metric in tables.metrics.items()}
-    own = Made(tables.rates, claims.agreement.rates, claims.agreement.claims, claims.agreement.summary, pairs)
+    results = tables.rates, claims.agreement.rates, claims.agreement.claims, claims.agreement.summary, pairs
+    own = Made(*results, *(attack.compare(settings.declared, files).weights or ()))
     return challenge(settings, files, own, ScoringContext()), files
 
 
@@ -74,12 +75,32 @@ class One(NamedTuple):
     records: tuple[set, set]
 
 
-def one_by_one(study, rows):
-    """What a study of one metric finds."""
+def lines_without(weights, variable):
+    """The weights of a study without the lines of a variable; so many others may differ that the rest is enough."""
+    levels = weights.levels[weights.levels["variable"] != variable]
+    least, tolerance = weights.model["least_weight"].iloc[0], -1
+    others = [list(own["weight"]) for _, own in levels.groupby("variable")]
+    of_numbers = levels["decimals"].notna() & levels["up_to"].isna() & levels["above"].notna()
+    lost = []
+    for at, (_, own) in enumerate(levels.groupby("variable")):
+        ends = own[of_numbers[own.index]]
+        worst = own[own["level"] == "differ"] if ends.empty else ends
+        lost.append(max(others[at]) - worst["weight"].max())
+    lost.sort()
+    for n in range(len(lost) + 1):
+        if round(sum(map(max, others)) - sum(lost[:n]) - least, 9) >= 0:
+            tolerance = n
+    return Estimates(levels, weights.model.assign(tolerance=tolerance))
+
+
+def one_by_one(study, rows, weights=None):
+    """What a study of one metric finds, which may be given its weights."""
     tables = run(study, *rows)
     ((metric, found),) = tables.metrics.items()
     settings = linkage_step.attacking(tables.study)
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
+    if weights is not None:
+        tables = attack.attack(settings, files, ScoringContext(weights=weights))
     claims = attack.claim(settings, files, Attack(None, tables.metrics, tables.rates, None)).claims[metric]
     whole = tables.rates[tables.rates["stratum"] == "ALL"].iloc[0].drop(["stratum", "metric"])
     line = {**whole.to_dict(), **summarize({metric: claims}, None)[OF_CLAIMS].iloc[0].to_dict()}
@@ -121,7 +142,8 @@ def test_attacks_at_hand_are_those_of_studies_that_declare_them(drawn, data):
     study, *rows = drawn
     study["challenge"] = "all"
     tables = run(study, *rows)
-    table, _ = made(tables)
+    table, files = made(tables)
+    weights = attack.compare(linkage_step.attacking(tables.study), files).weights
     declared, names = list(tables.study.chosen), [one["name"] for one in study["linking_variables"]]
     lines = {(line["kind"], line["metric"], line["detail"]): line for line in table.to_dict("records")}
     kinds = dict(iter(table.groupby("kind", sort=False)))
@@ -148,7 +170,8 @@ def test_attacks_at_hand_are_those_of_studies_that_declare_them(drawn, data):
         except ValidationError:
             assert line is None
             continue
-        check(line, one_by_one(own, rows).line)
+        assert line is not None
+        check(line, one_by_one(own, rows, lines_without(weights, name) if metric == "fellegi_sunter" else None).line)
     for kind in {"join", "without"} & kinds.keys():
         order = kinds[kind]["n_confirmed"].tolist()
         assert order == sorted(order, reverse=True)

@@ -1,6 +1,6 @@
 """The attacks at hand: what an intruder finds who is not bound to the metrics of the study (METHODS §6.10).
 
-Reads  results/{study}/prepared/, binned/, strata/, confirmed/, rates.csv, agreement/, surest/
+Reads  results/{study}/prepared/, binned/, strata/, weights/, confirmed/, rates.csv, agreement/, surest/
 Makes  attacks.csv: the declared and the standard metrics, the agreement of metrics, joins on exact values, and metrics
        without a variable
 """
@@ -24,6 +24,8 @@ rule challenge:
         agreeing=PLAN.result("compare_metrics", "surest/agreement.csv"),
         summary=PLAN.result("compare_metrics", "surest/summary.csv"),
         functions=PLAN.functions,
+        levels=PLAN.weights("levels"),
+        model=PLAN.weights("model"),
     output:
         attacks=report(
             "results/{study}/attacks.csv",

@@ -2,11 +2,9 @@
 
 from reident import ledger
 from reident.linkage import ranking
-from reident.linkage.metrics import REGISTRY
 
 with ledger.step(snakemake) as step:
     distribution = ranking.rank(
-        REGISTRY[step.metric],
         shards=step.open_all("pairs"),
         strata=step.open("strata_puf"),
         manifest=step.read("manifest"),

@@ -12,7 +12,6 @@ from making.examples import examples
 from oracles import assignment as oracle
 from reident.linkage import assignment, batches
 from reident.linkage.assignment import assign, assigned
-from reident.linkage.metrics import REGISTRY
 from reident.linkage.ranking import rank
 from reident.linkage.settings import AssignmentSettings
 
@@ -96,7 +95,7 @@ def test_only_pairs_within_the_rank_limit_are_assigned_and_records_without_any_a
     ]
     strata = pa.table({"stratum": pa.array([0] * 5, pa.int32())})
     manifest, out = pd.DataFrame({"stratum": ["s0001"]}), []
-    counts = rank(REGISTRY["fellegi_sunter"], shards, strata, manifest, out.append, AssignmentSettings(2))
+    counts = rank(shards, strata, manifest, out.append, AssignmentSettings(2))
     assert pa.concat_tables(out).select(["puf", "eif", "score", "rank", "max_pairs"]).to_pylist() == [
         {"puf": 0, "eif": 6, "score": 8.5, "rank": 1, "max_pairs": 1},
         {"puf": 1, "eif": 5, "score": 9.0, "rank": 1, "max_pairs": 1},

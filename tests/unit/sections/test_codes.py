@@ -8,7 +8,8 @@ from pydantic import TypeAdapter, ValidationError
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.intake.step import preparing
-from reident.sections.exact import Rational, rational_text
+from reident.sections.base import Rational
+from reident.sections.exact import rational_text
 
 # A decimal comma
 

@@ -267,7 +267,8 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     made = stages.attack(settings, files, context)
     claims, compared = stages.claim(settings, files, made, linkage_step.comparing_metrics(study.model).right)
     pairs = {name: tables.positions for name, tables in made.metrics.items()}
-    own = at_hand.Made(made.rates, compared.rates, compared.claims, compared.summary, pairs)
+    results = made.rates, compared.rates, compared.claims, compared.summary, pairs
+    own = at_hand.Made(*results, *(made.weights or ()))
     if len(claims) > 1:
         claims[AGREEMENT] = compared.claims
     return AttackTables(

@@ -18,9 +18,11 @@ from reident.linkage.attack import AttackFiles, attack, claim
 from reident.linkage.attack_settings import AttackSettings
 from reident.linkage.claims import of_pairs
 from reident.linkage.counterfactual import recode
-from reident.linkage.metrics.contract import ScoringContext, progress_of_share
+from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics.contract import Estimates, ScoringContext, progress_of_share
 from reident.linkage.rates import rate, rates_of
 from reident.linkage.settings import AGREEMENT, ANY, WHOLE, ClaimSettings
+from reident.linkage.weights import without
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -35,10 +37,15 @@ OF_ONE_METRIC = ["n_ambiguous", "passing_rate", "tolerance"]
 """The columns of the rates that a join does not have."""
 
 
+TABLES = ("rates", "agreement", "agreeing", "summary", "levels", "model")
+"""What of the study is read as a table; the last two where a metric weighs."""
+
+
 class Made(NamedTuple):
     """What the study itself has: `rates.csv`, `agreement/rates.csv`, `surest/agreement.csv`, `surest/summary.csv`.
 
-    `pairs` has by metric the suspected pairs by row number, as confirmation leaves them.
+    `pairs` has by metric the suspected pairs by row number, as confirmation leaves them; `levels` and `model` are the
+    weights of a metric that weighs.
     """
 
     rates: pd.DataFrame
@@ -46,6 +53,14 @@ class Made(NamedTuple):
     agreeing: pd.DataFrame
     summary: pd.DataFrame
     pairs: Mapping[str, Source]
+    levels: pd.DataFrame | None = None
+    model: pd.DataFrame | None = None
+
+    def weights(self, name: str) -> Estimates:
+        """Return the weights of a metric without a variable: m, u and λ are those that the study has with it."""
+        if self.levels is None or self.model is None:
+            raise ValueError("the study has no weights")
+        return without(Estimates(self.levels, self.model), name)
 
 
 class _Attack(NamedTuple):
@@ -57,6 +72,11 @@ class _Attack(NamedTuple):
     work: float
     attack: tuple[AttackSettings, AttackFiles] | None = None
     names: tuple[str, ...] = ()
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether the weights of the study are those of the attack, less those of the variable that is left out."""
+        return self.kind == WITHOUT and REGISTRY[self.metric].weighs
 
 
 def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, context: ScoringContext) -> pd.DataFrame:
@@ -79,14 +99,15 @@ def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, conte
     """
     chosen = list(_within(_at_hand(settings, files), settings.budget))
     n, done = max(sum(tried for _, tried in chosen), 1), 0
-    joins = Joins(files, [variable.name for variable in settings.declared.variables])
+    joins = Joins(files, [variable.name for variable in settings.declared.variables], context.threads)
     lines, records = list(_declared(settings, made)), _Records(files.prepared["puf"].num_rows)
     for source in made.pairs.values():
         records.add(source)
     for one, tried in chosen:
         line: dict[str, Any] = {}
         if tried and one.attack is not None:
-            job = context._replace(progress=progress_of_share(context.progress, done / n, 1 / n))
+            weights = made.weights(one.detail) if one.is_weighed else None
+            job = context._replace(progress=progress_of_share(context.progress, done / n, 1 / n), weights=weights)
             line, pairs = _attacked(one.attack, settings, job)
             if one.kind == STANDARD:
                 records.add(pairs)
@@ -148,7 +169,7 @@ def _at_hand(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attac
 
 def _of_metric(kind: str, name: str, detail: str, settings: AttackSettings, files: AttackFiles) -> _Attack:
     alone = dataclasses.replace(settings, metrics={name: settings.metrics[name]})
-    return _Attack(kind, name, detail, of_attack(alone, files), (alone, files))
+    return _Attack(kind, name, detail, of_attack(alone, files, learns=kind != WITHOUT), (alone, files))
 
 
 def _within(attacks: Iterator[_Attack], budget: float) -> Iterator[tuple[_Attack, bool]]:

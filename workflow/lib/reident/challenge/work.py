@@ -11,9 +11,11 @@ from __future__ import annotations
 from math import comb
 from typing import TYPE_CHECKING, Any
 
+from reident.linkage import weights
 from reident.linkage.batches import values_of
 from reident.linkage.metrics.candidates import MAX_PAIRS
 from reident.linkage.metrics.unicity import sets_in_force
+from reident.linkage.pair_links import FIRST_ROUNDS
 
 if TYPE_CHECKING:
     from reident.linkage.attack import AttackFiles
@@ -34,8 +36,11 @@ OF_UNIT_PAIR = 1e-7
 OF_SET = 5e-9
 """Of each record and set of variables that unicity searches."""
 
-OF_WEIGHED_PAIR, OF_CANDIDATES = 4e-7, 4e-5
-"""Of each pair and variable where all pairs are weighed, and of each record and variable where only candidates are."""
+OF_WEIGHED_PAIR, OF_CANDIDATES = 5e-9, 4e-5
+"""Of each pair, variable and round where all pairs are weighed, or of each record and variable for candidates."""
+
+ROUNDS, OF_SCORES = 35, 2
+"""The rounds in which weights are learnt, about, and those that the scores are worth."""
 
 OF_UNKNOWN_PAIR = 2e-8
 """Of each pair and variable of a metric of the user's own."""
@@ -44,8 +49,8 @@ PLAIN = frozenset({"taxicab", "euclidean", "adhoc", "winkler"})
 """Metrics whose kernels exclude whole groups of records."""
 
 
-def of_attack(settings: SearchSettings, files: AttackFiles) -> float:
-    """Return the work of an attack with one metric, in seconds of one processor."""
+def of_attack(settings: SearchSettings, files: AttackFiles, *, learns: bool = True) -> float:
+    """Return the work of an attack with one metric, which learns its weights or is given them, in seconds."""
     (name,), v = settings.metrics, len(settings.variables)
     options: Any = settings.metrics[name]
     pairs, records = int(files.manifest["pairs"].sum()), _records(files)
@@ -53,10 +58,21 @@ def of_attack(settings: SearchSettings, files: AttackFiles) -> float:
     if name == "unicity":
         return base + records * _sets(options, settings, files) * OF_SET
     if name == "fellegi_sunter" and not options.by_pattern:
-        return base + v * (pairs * OF_WEIGHED_PAIR if pairs <= MAX_PAIRS else records * OF_CANDIDATES)
+        if pairs > MAX_PAIRS:
+            return base + v * records * OF_CANDIDATES
+        rounds = OF_SCORES + (_rounds(pairs, files.prepared["puf"].num_rows) if learns else 0)
+        return base + v * pairs * rounds * OF_WEIGHED_PAIR
     if settings.members is not None:
         return base + pairs * v * OF_UNIT_PAIR
     return base + pairs * v * (OF_PAIR if name in PLAIN or name == "fellegi_sunter" else OF_UNKNOWN_PAIR)
+
+
+def _rounds(pairs: int, n_puf: int) -> float:
+    """Return the rounds in which weights are learnt, in rounds over all pairs."""
+    if pairs <= weights.MAX_PAIRS:
+        return ROUNDS
+    first, others = (min(n / n_puf, 1) for n in (weights.FIRST_RECORDS, weights.RECORDS))
+    return FIRST_ROUNDS * first + (ROUNDS - FIRST_ROUNDS) * others
 
 
 def of_join(files: AttackFiles, n_variables: int) -> float:

@@ -19,6 +19,9 @@ WORD = 64
 LANES = 8
 """Words in a vector."""
 
+MARGIN = 8
+"""Columns that `unequal` compares at a time."""
+
 _WORD = ir.IntType(64)
 _VECTOR = ir.VectorType(_WORD, LANES)
 
@@ -50,30 +53,40 @@ def low_bits(n):
 
 
 @intrinsic
-def unequal(_typing: Any, a: Any, i: Any, b: Any, r: Any, model: Any) -> Any:
-    """Return the bit set of the columns in which row ``i`` of ``a`` and row ``r`` of ``b`` are not equal.
+def unequal(_typing: Any, a: Any, _i: Any, b: Any, _r: Any, _v: Any) -> Any:
+    """Return the bit set of the columns in which a row of ``a`` and a row of ``b`` are not equal, by their numbers.
 
-    ``a`` and ``b`` are C-contiguous; they have one column, of at most 64, for each element of the tuple ``model``.
+    ``a`` and ``b`` are int32 of 1 to 64 columns, the last argument, and were made by `with_margin`: several columns are
+    compared at a time, beyond the last ones of a row too.
     """
-    signature = types.uint64(a, i, b, r, model)
+    signature = types.uint64(a, types.int64, b, types.int64, types.int64)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        width = len(signature.args[4])
-        row_type = ir.VectorType(ir.IntType(signature.args[0].dtype.bitwidth), width)
-
-        def row(array: Any, kind: Any, index: Any) -> Any:
-            base = context.make_array(kind)(context, builder, array).data
-            pointer = builder.gep(base, [builder.mul(index, index.type(width))])
-            return builder.load(builder.bitcast(pointer, row_type.as_pointer()), align=4)
-
-        kinds = signature.args
-        unequal_columns = builder.icmp_unsigned(
-            "!=", row(arguments[0], kinds[0], arguments[1]), row(arguments[2], kinds[2], arguments[3])
-        )
-        bits = builder.bitcast(unequal_columns, ir.IntType(width))
-        return bits if width == 64 else builder.zext(bits, _WORD)
+        v, (kind, _, other, *_) = arguments[4], signature.args
+        several = ir.VectorType(ir.IntType(32), MARGIN)
+        bases = [
+            builder.gep(context.make_array(of)(context, builder, array).data, [builder.mul(index, v)])
+            for of, array, index in ((kind, *arguments[:2]), (other, *arguments[2:4]))
+        ]
+        bits = cgutils.alloca_once_value(builder, _WORD(0))
+        with cgutils.for_range(builder, builder.udiv(builder.add(v, _WORD(MARGIN - 1)), _WORD(MARGIN))) as loop:
+            first = builder.mul(loop.index, _WORD(MARGIN))
+            columns = [builder.bitcast(builder.gep(base, [first]), several.as_pointer()) for base in bases]
+            differ = builder.icmp_unsigned("!=", *(builder.load(some, align=4) for some in columns))
+            word = builder.zext(builder.bitcast(differ, ir.IntType(MARGIN)), _WORD)
+            builder.store(builder.or_(builder.load(bits), builder.shl(word, first)), bits)
+        low = builder.lshr(_WORD(2**64 - 1), builder.sub(_WORD(WORD), v))
+        return builder.and_(builder.load(bits), low)
 
     return signature, generate
+
+
+def with_margin(table: np.ndarray) -> np.ndarray:
+    """Return an int32 table, C-contiguous, behind whose last cell as many more are that may be read."""
+    cells = np.zeros(table.size + MARGIN, np.int32)
+    copy = cells[: table.size].reshape(table.shape)
+    copy[:] = table
+    return copy
 
 
 def _splat(builder: Any, word: Any) -> Any:
@@ -104,8 +117,8 @@ def at_most(_typing: Any, rows: Any, at: Any, start: Any, spare: Any, counts: An
     ----------
     rows : uint64 (n,)
         The rows of the bit map, one after another.
-    at : tuple of v int64
-        Where the v rows to count begin.
+    at : int64
+        Where the rows to count begin.
     start : int64
         The first of the ``LANES`` words of each row.
     spare : tuple of p uint64
@@ -146,15 +159,28 @@ def at_most(_typing: Any, rows: Any, at: Any, start: Any, spare: Any, counts: An
                 digits[weight] = [builder.xor(builder.xor(a, b), c)]
                 add(builder.or_(builder.and_(a, b), builder.and_(c, builder.or_(a, b))), weight + 1)
 
-        base = data(rows, signature.args[0])
-        for offset in cgutils.unpack_tuple(builder, at):
-            add(load(base, builder.add(offset, start)), 0)
-        for weight in range(len(digits)):
-            if len(digits[weight]) == 2:
-                a, b = digits[weight]
-                digits[weight] = [builder.xor(a, b)]
-                add(builder.and_(a, b), weight + 1)
-        within = builder.xor(carried[0], ones)
+        base, offsets = data(rows, signature.args[0]), context.make_array(signature.args[1])(context, builder, at)
+        kept = [cgutils.alloca_once_value(builder, digit) for (digit,) in digits]
+        kept_carry = cgutils.alloca_once_value(builder, carried[0])
+        begin, several = _WORD(0), 4 if len(digits) <= 4 else 8
+        for n in (several, 1):  # a few rows at a time, then those that are left
+            times = builder.udiv(builder.sub(offsets.nitems, begin), _WORD(n))
+            with cgutils.for_range(builder, times) as loop:
+                digits, carried = [[builder.load(digit)] for digit in kept], [builder.load(kept_carry)]
+                first = builder.add(begin, builder.mul(loop.index, _WORD(n)))
+                for k in range(n):
+                    offset = builder.load(builder.gep(offsets.data, [builder.add(first, _WORD(k))]))
+                    add(load(base, builder.add(offset, start)), 0)
+                for weight in range(len(digits)):
+                    if len(digits[weight]) == 2:
+                        a, b = digits[weight]
+                        digits[weight] = [builder.xor(a, b)]
+                        add(builder.and_(a, b), weight + 1)
+                for place, (digit,) in zip((*kept, kept_carry), (*digits, carried), strict=True):
+                    builder.store(digit, place)
+            begin = builder.mul(times, _WORD(several))
+        digits = [[builder.load(digit)] for digit in kept]
+        within = builder.xor(builder.load(kept_carry), ones)
         lanes = builder.icmp_unsigned("!=", within, ir.Constant(_VECTOR, [0] * LANES))
         any_record = builder.icmp_unsigned("!=", builder.bitcast(lanes, ir.IntType(LANES)), ir.IntType(LANES)(0))
         with builder.if_then(any_record):

@@ -48,8 +48,7 @@ class Tile(NamedTuple):
     absent: np.ndarray  # uint64 (64 * words,): bit set of the variables that each record misses
     words: int
     spares: np.ndarray  # uint64 (2^p, p): the ``spare`` of `bits.at_most` by number of differences allowed
-    digits: tuple[int, ...]  # p zeros, as variables is v zeros: code is compiled for these lengths
-    variables: tuple[int, ...]
+    digits: tuple[int, ...]  # p zeros: code is compiled for this length
 
 
 def empty_lists(n: int, keep: int, limit: int) -> Lists:
@@ -80,7 +79,7 @@ def empty_tile(rows: Rows, most: int) -> Tile:
     counts = 2**p - 1 - np.arange(2**p)
     spares = np.where(counts[:, None] >> np.arange(p) & 1, np.uint64(2**64 - 1), np.uint64(0))
     maps, owner = np.empty(n * words, np.uint64), np.empty((n, 2), np.int32)
-    return Tile(maps, row, owner, np.empty(64 * words, np.uint64), words, spares, (0,) * p, (0,) * v)
+    return Tile(maps, row, owner, np.empty(64 * words, np.uint64), words, spares, (0,) * p)
 
 
 @jit
@@ -137,9 +136,9 @@ def enter(i, r, h, rows, lists):
 
 
 @jit
-def consider(i, r, apart, rows, costs, lists, variables):
+def consider(i, r, apart, rows, costs, lists):
     """Score a pair by the definition; enter it if it is below the bound and differs on all variables of ``apart``."""
-    different = unequal(rows.puf, i, rows.eif, r, variables)
+    different = unequal(rows.puf, i, rows.eif, r, rows.puf.shape[1])
     absent = rows.puf_absent[i] | rows.eif_absent[r]
     h = least_level(costs, popcount(different & ~absent), absent)
     if h < lists.bound[i]:
@@ -166,7 +165,7 @@ def _enter_matches(i, in_tile, first, counts, spare, apart, rows, costs, lists, 
             h = least_level(costs, n_different, absent)
             if h < lists.bound[i]:
                 r = in_tile[y]
-                different = unequal(rows.puf, i, rows.eif, r, tile.variables)
+                different = unequal(rows.puf, i, rows.eif, r, rows.puf.shape[1])
                 h = level_of(costs, h, i, r, different, absent)
                 if h < lists.bound[i] and apart & ~different == 0:
                     enter(i, r, h, rows, lists)
@@ -181,7 +180,7 @@ def compare(ps, p_start, p_stop, es, e_start, e_stop, apart, least, rows, costs,
     if e_stop - e_start <= MAX_SINGLE:
         for x in range(p_start, p_stop):
             for y in range(e_start, e_stop):
-                consider(ps[x], es[y], apart, rows, costs, lists, tile.variables)
+                consider(ps[x], es[y], apart, rows, costs, lists)
         return
     puf, v, most = rows.puf, rows.puf.shape[1], len(tile.spares) - 1
     at, counts = np.empty(v, np.int64), np.empty((1 + len(tile.digits), LANES), np.uint64)
@@ -200,8 +199,7 @@ def compare(ps, p_start, p_stop, es, e_start, e_stop, apart, least, rows, costs,
             spare = as_tuple(tile.spares[allowed], tile.digits)
             for j in range(v):
                 at[j] = tile.row[puf[i, j]] * words
-            rows_at = as_tuple(at, tile.variables)
             for word in range(0, words, LANES):
-                if at_most(tile.maps, rows_at, word, spare, counts):
+                if at_most(tile.maps, at, word, spare, counts):
                     _enter_matches(i, in_tile, 64 * word, counts, most - allowed, apart, rows, costs, lists, tile)
         erase(tile, v, n_rows)

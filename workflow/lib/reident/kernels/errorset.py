@@ -223,7 +223,7 @@ def refine(rows, costs, worth, lists, tile):
                         break
                     for x in range(p, p_next):
                         for y in range(e, e_next):
-                            consider(ps[x], es[y], apart, rows, costs, lists, tile.variables)
+                            consider(ps[x], es[y], apart, rows, costs, lists)
                     p, e = p_next, e_next
             continue
 

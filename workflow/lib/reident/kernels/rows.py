@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reident.kernels.bits import with_margin
 from reident.kernels.coding import compact, frequencies, translate
 
 MISSING = 0
@@ -61,8 +62,8 @@ def number_rows(puf: np.ndarray, eif: np.ndarray) -> Rows:
             np.bitwise_or(bits, (column < 0).astype(np.uint64) << np.uint64(k), out=bits)
     position = np.argsort(_leading(numbers[1], base))
     return Rows(
-        numbers[0],
-        numbers[1][position],
+        with_margin(numbers[0]),
+        with_margin(numbers[1][position]),
         position.astype(np.int32),
         absences[0],
         absences[1][position],

@@ -91,6 +91,46 @@ def shared_uniques(
     return _joint_sets(files, puf, eif, sets == "full", threads, progress)
 
 
+def forecast(puf: np.ndarray, eif: np.ndarray, max_order: int | None = None, n_records: int = 200) -> float:
+    """Forecast how many pairs `shared_uniques` finds over all sets, from those of some PUF records.
+
+    Parameters
+    ----------
+    puf, eif, max_order
+        As there.
+    n_records : int
+        PUF records whose pairs are counted, evenly spaced in the order of their values; those of the others are as many
+        on average. The number is exact if no more PUF records have no copy.
+
+    Returns
+    -------
+    float
+    """
+    v = _check(puf, eif)
+    files = _number(puf, eif, every=False)
+    if files is None or not files.parts[0]:
+        return 0.0
+    part, n = _sample(files, n_records)
+    most = v if max_order is None else min(max_order, v)
+    return len(_all_sets(part, len(puf), len(eif), most, 1, None)[0]) * float(files.parts[0]) / n
+
+
+def _sample(files: UnicityFiles, n: int) -> tuple[UnicityFiles, int]:
+    """Return files in which some of the PUF records may be unique and the others only count, and how many may."""
+    single, several = files.parts[:2].tolist()
+    n = min(n, single)
+    chosen = (2 * np.arange(n) + 1) * single // (2 * n)
+    order = np.arange(len(files.rows))
+    order[: single + several] = np.concatenate([chosen, np.setdiff1d(order[: single + several], chosen)])
+    return files._replace(
+        rows=files.rows[order],
+        columns=np.ascontiguousarray(files.rows[order].T),
+        present=files.present[order],
+        original=files.original[order],
+        parts=np.array([n, single + several - n, *files.parts[2:]], np.int64),
+    ), n
+
+
 def shared_uniques_in_strata(
     puf: np.ndarray,
     eif: np.ndarray,

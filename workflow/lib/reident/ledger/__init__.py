@@ -6,6 +6,7 @@ temporary name in the same folder, syncs, renames, and then writes its entry. :m
 follows the entries back to the sources.
 """
 
+import gc
 import signal
 import sys
 from pathlib import Path
@@ -29,9 +30,14 @@ def _excepthook(kind: type[BaseException], error: BaseException, trace: Tracebac
         sys.stderr.write("Stopped. Run the same command again to go on from here.\n")
 
 
-if "/.snakemake/scripts/" in sys.argv[0]:
+IS_JOB = "/.snakemake/scripts/" in sys.argv[0]
+"""Whether this process runs an adapter for Snakemake, and nothing else."""
+
+if IS_JOB:
     # Ctrl-C ends a step at once and without a traceback: the terminal says that the run is stopped.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Imports leave next to nothing to collect. A step that begins turns the collection of garbage on again.
+    gc.disable()
 elif Path(sys.argv[0]).parent.name == "snakemake" or Path(sys.argv[0]).name == "snakemake":
     # Before and after its jobs, Snakemake leaves it to Python. Its logger plugin imports this before anything else.
     sys.excepthook = _excepthook

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import hashlib
 import json
 import os
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from reident.errors import InputError, type_name
-from reident.ledger import progress
+from reident.ledger import IS_JOB, progress
 from reident.ledger.chain import AGAIN, Chain, by_importer, place_of, place_of_path, recorded_path, root_of, sealed
 from reident.ledger.stored import (
     FULL,
@@ -98,6 +99,8 @@ class Step:
 
     def start(self) -> None:
         """Hash every input; refuse a study that changed, and results that differ from those that their steps wrote."""
+        gc.freeze()
+        gc.enable()
         pa.set_cpu_count(self.threads)
         for path in (*self.outputs.values(), self.entry):
             remove_parts(path)
@@ -320,6 +323,12 @@ def step(job: Any) -> Iterator[Step]:
         os.umask(before)
     if running.own_code:
         os._exit(status)  # a thread that it has left may never end
+    if IS_JOB:
+        # What Python does before it ends takes longer than many a step; its files are closed, and their names final.
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(status)
     if status:
         sys.exit(status)
 

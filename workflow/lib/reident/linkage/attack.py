@@ -99,11 +99,11 @@ def attack(
     Parameters
     ----------
     context : ScoringContext
-        Its threads, functions and progress count.
+        Its threads, functions and progress count, and weights that are not to be estimated.
     budget : int
         See :data:`PAIRS_PER_SHARD`.
     """
-    compared = compare(settings, files, context.threads)
+    compared = compare(settings, files, context.threads, context.weights)
     metrics, share = {}, 1 / len(settings.metrics)
     for at, name in enumerate(settings.metrics):
         job = context._replace(progress=progress_of_share(context.progress, at * share, share))
@@ -147,13 +147,15 @@ def claim(settings: AttackSettings, files: AttackFiles, made: Attack, right: flo
     return Claims(claims, agreement_of_metrics.compare(comparison, *truth, pairs, suspected, claims, files.clusters))
 
 
-def compare(settings: SearchSettings, files: AttackFiles, threads: int = 1) -> Compared:
+def compare(
+    settings: SearchSettings, files: AttackFiles, threads: int = 1, estimates: Estimates | None = None
+) -> Compared:
     """Return the tables that the metrics compare: numbers are cut, and weights estimated, where a metric needs it."""
     binned = files.binned
     if binned is None and "binned" in settings.tables.values():
         binned = bins.bin_files(settings.cutting, files.prepared, files.strata, files.manifest).files
-    tables, estimates = {"prepared": files.prepared, "binned": binned or {}}, None
-    if settings.weighing is not None:
+    tables = {"prepared": files.prepared, "binned": binned or {}}
+    if settings.weighing is not None and estimates is None:
         (records,) = (tables[table] for name, table in settings.tables.items() if REGISTRY[name].weighs)
         estimates = weights.estimate(settings.weighing, records, files.strata, files.manifest, files.iuf, threads)
     return Compared(tables, estimates)
@@ -211,7 +213,7 @@ def suspect(
     assigning = settings.assigning(metric)
     needed = None if assigning else records
     scores = score(settings, metric, files, compared, context, needed, budget)
-    return ranking.ranked_pairs(REGISTRY[metric], scores, assigning)
+    return ranking.ranked_pairs(scores, assigning)
 
 
 def _confirmed(
@@ -221,18 +223,10 @@ def _confirmed(
     suspected, confirmed, positions = (list[pa.Table]() for _ in range(3))
     strata, manifest = files.strata["puf"], files.manifest
     assigning = settings.assigning(metric.name)
-    distribution = ranking.rank(metric, scores, strata, manifest, suspected.append, assigning)
+    distribution = ranking.rank(scores, strata, manifest, suspected.append, assigning)
     ranked = pa.concat_tables(suspected)
     rank_curve = confirmation.confirm(
-        settings.confirming,
-        metric,
-        ranked,
-        files.prepared,
-        files.iuf,
-        strata,
-        manifest,
-        confirmed.append,
-        positions.append,
+        settings.confirming, ranked, files.prepared, files.iuf, strata, manifest, confirmed.append, positions.append
     )
     tables = (pa.concat_tables(part) for part in (scores, batches.merge(claims), confirmed, positions))
     scored, claimed, keyed, numbered = tables

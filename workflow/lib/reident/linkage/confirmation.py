@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.linkage import sums
-from reident.linkage.batches import SortedRows, is_new, merge
+from reident.linkage.batches import SortedRows, is_new, merge, schema
 from reident.linkage.links import SortedLinks
 from reident.linkage.ranking import within
 from reident.linkage.record_keys import keys_of
@@ -22,12 +22,10 @@ from reident.linkage.tally import Tally
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink, Source
-    from reident.linkage.metrics.contract import Metric
 
 
 def confirm(
     settings: ConfirmationSettings,
-    metric: Metric,
     suspected: Source,
     files: Mapping[str, Source],
     iuf: Source,
@@ -56,6 +54,7 @@ def confirm(
         Counts at every rank limit from 1 to `keep`, those of the whole study (``ALL``) first; no
         line for unicity, which has no rank limit.
     """
+    is_ranked = "order" not in schema(suspected).names
     names = pa.array(manifest["stratum"].astype(object), pa.string())
     strata_of, puf_keys = SortedRows(strata, ["stratum"]), SortedRows(files["puf"], settings.keys["puf"])
     links, rank_curve = SortedLinks(iuf), _RankCurve(len(manifest), settings.keep)
@@ -67,14 +66,14 @@ def confirm(
             ambiguous = pc.is_null(rows["eif"])
             pairs = rows.filter(pc.invert(ambiguous))
             pairs = pairs.append_column("confirmed", pa.array(links.hold(pairs)))
-            if metric.ranked:
+            if is_ranked:
                 rank_curve.count(pairs)
                 rank_curve.count_ambiguous(rows.filter(ambiguous))
             pairs = pairs.filter(within(pairs, settings.max_pairs))
-            positions(pairs.select(["puf", "eif", "score" if metric.ranked else "order", "confirmed"]))
+            positions(pairs.select(["puf", "eif", "score" if is_ranked else "order", "confirmed"]))
             keys = puf_keys.take(pairs["puf"].to_numpy()), eif_keys(pairs["eif"].to_numpy())
             confirmed(_keyed(pairs, keys, names))
-    return rank_curve.table(list(manifest["stratum"])) if metric.ranked else pd.DataFrame()
+    return rank_curve.table(list(manifest["stratum"])) if is_ranked else pd.DataFrame()
 
 
 def export(confirmed: pa.Table) -> pd.DataFrame:

@@ -6,7 +6,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betainccinv, betaincinv, ndtri, stdtrit
 
 
 class Interval(NamedTuple):
@@ -59,6 +58,8 @@ def ends(
     successes: np.ndarray, trials: np.ndarray, method: str = "clopper-pearson", level: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the lower and the upper ends of many intervals, NaN without trials; successes may be expected numbers."""
+    from scipy.special import betainccinv, betaincinv, ndtri  # noqa: PLC0415 - a step without an interval does not wait for it
+
     tail, failures = (1 - level) / 2, trials - successes
     with np.errstate(divide="ignore", invalid="ignore"):
         if method == "wilson":
@@ -124,6 +125,8 @@ def clustered(spread: Spread, level: float = 0.95) -> Interval:
         return interval(k if hits else 0, k, level=level)
     if k == 1:
         return Interval(0.0, 1.0)
+    from scipy.special import betainccinv, betaincinv, stdtrit  # noqa: PLC0415 - as above
+
     rate, tail = hits / n, (1 - level) / 2
     squares = ((y * n - x * hits) / (n * (n - x))) ** 2  # of what the rate changes by without a cluster
     effective, freedom = float(n), 1 / math.fsum(times * (x / n) ** 2) - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,9 @@ HELD, HELD_ROUNDS = 1 / 2, 25
 """While the probabilities among links are learnt, so many rounds, the links are held at this share of their largest
 number: where the evidence is weak, EM would otherwise lower both until nobody is found."""
 
+FIRST_ROUNDS = 20
+"""The first of these may go over few records: the last ones lead from there to where EM ends with more records."""
+
 CLOSE, MAX_ROUNDS = 1e-6, 200
 """The number of links is learnt when it changes by no more than this share of itself; or after so many rounds."""
 
@@ -47,6 +50,10 @@ class Probabilities(NamedTuple):
     def prior_odds(self) -> float:
         """The odds of a pair of which nothing is known."""
         return self.prior / (1 - self.prior)
+
+
+Expectation: TypeAlias = Callable[[Probabilities], tuple[np.ndarray, float]]
+"""Takes probabilities to the links that are expected at each level, float64 (n_levels,), and in all."""
 
 
 class PairModel:
@@ -72,20 +79,19 @@ class PairModel:
         u = shares_of(self._levels, np.maximum(self._counts - links[:-1], 0) + 0.5)
         return Probabilities(m, u, self._prior(float(links[-1])))
 
-    def maximise(
-        self, expect: Callable[[Probabilities], tuple[np.ndarray, float]], progress: Progress | None = None
-    ) -> LinkModel:
+    def maximise(self, first: Expectation, expect: Expectation, progress: Progress | None = None) -> LinkModel:
         """Estimate the links by the EM algorithm: first m and u with the number of links held, then this alone.
 
         Parameters
         ----------
-        expect : callable
-            Takes probabilities to the links that are expected at each level, and in all.
+        first, expect : callable
+            Take probabilities to the links that are expected at each level, and in all: in the first rounds and then.
         """
         held = HELD * self._most
         links, prior = self.start, held / max(self._n_pairs, 1)
         for done in range(HELD_ROUNDS):
-            by_level, total = expect(self.probabilities(links)._replace(prior=prior))
+            round_of = first if done < FIRST_ROUNDS else expect
+            by_level, total = round_of(self.probabilities(links)._replace(prior=prior))
             factor = held / max(total, LEAST_TOTAL)
             links, prior = np.append(by_level * factor, held), min(max(prior * factor, LEAST_PRIOR), 1 / 2)
             if progress is not None:
@@ -96,9 +102,7 @@ class PairModel:
         prior = self._prior(number)
         return LinkModel(links[:-1], found.m, prior, largest, HELD_ROUNDS + rounds, converged, held=held)
 
-    def _number_of_links(
-        self, expect: Callable[[Probabilities], tuple[np.ndarray, float]], found: Probabilities, start: float
-    ) -> tuple[float, int, bool]:
+    def _number_of_links(self, expect: Expectation, found: Probabilities, start: float) -> tuple[float, int, bool]:
         """Return the number of links that EM ends with where m and u stay, the rounds, and whether it has converged.
 
         After every second round it is taken where both lead if each moves by the same share of the one before (Aitken).

@@ -11,14 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.linkage.assignment import assigned
-from reident.linkage.batches import SortedRows, is_new, merge
+from reident.linkage.batches import SortedRows, is_new, merge, schema
 from reident.linkage.settings import WHOLE, AssignmentSettings
 from reident.linkage.strata import stratum_of_records
 from reident.linkage.tally import Tally
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink, Source
-    from reident.linkage.metrics.contract import Metric
 
 
 class Ranks(NamedTuple):
@@ -55,14 +54,13 @@ def ranks(record: np.ndarray, score: np.ndarray) -> Ranks:
 
 
 def rank(
-    metric: Metric,
     shards: Sequence[Source],
     strata: Source,
     manifest: pd.DataFrame,
     suspected: Sink,
     assigning: AssignmentSettings | None = None,
 ) -> pd.DataFrame:
-    """Rank the scores of a metric that scoring kept.
+    """Rank the scores of a metric that scoring kept; those of unicity have an order, and no rank.
 
     Parameters
     ----------
@@ -79,9 +77,9 @@ def rank(
     pandas.DataFrame
         stratum (``ALL`` first), rank (or order), n_pufids, n_pairs; ambiguous records are not counted.
     """
-    strata_of, column = SortedRows(strata, ["stratum"]), "rank" if metric.ranked else "order"
+    strata_of, column = SortedRows(strata, ["stratum"]), "order" if "order" in schema(shards[0]).names else "rank"
     counts = Tally(["stratum", column])
-    for pairs in ranked_pairs(metric, merge(shards), assigning):
+    for pairs in ranked_pairs(merge(shards), assigning):
         suspected(pairs)
         _count(counts, pairs.filter(pc.is_valid(pairs["eif"])), strata_of, column)
     by_stratum = counts.table()
@@ -90,14 +88,12 @@ def rank(
     return pd.concat([whole[by_stratum.columns], by_stratum.assign(stratum=names)], ignore_index=True)
 
 
-def ranked_pairs(
-    metric: Metric, scores: Iterable[pa.Table], assigning: AssignmentSettings | None = None
-) -> Iterator[pa.Table]:
+def ranked_pairs(scores: Iterable[pa.Table], assigning: AssignmentSettings | None = None) -> Iterator[pa.Table]:
     """Yield scored pairs as :func:`rank` gives them to its sink; each table has all pairs of its records."""
     if assigning is not None:
         scores = assigned(_within_or_ambiguous(_ranked(rows), assigning.max_pairs) for rows in scores)
     for rows in scores:
-        yield _ranked(rows) if metric.ranked else rows.select(["puf", "eif", "order"])
+        yield rows.select(["puf", "eif", "order"]) if "order" in rows.column_names else _ranked(rows)
 
 
 def within(pairs: pa.Table, max_pairs: int) -> pa.Array:

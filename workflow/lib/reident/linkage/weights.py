@@ -38,7 +38,7 @@ from reident.linkage.metrics.levels import (
     starts_of,
     whole_values,
 )
-from reident.linkage.pair_links import PairModel, Probabilities, shares_of
+from reident.linkage.pair_links import Expectation, PairModel, Probabilities, shares_of
 from reident.linkage.pairing import Comparison, Pairing
 from reident.linkage.pattern_links import LinkModel, maximise
 from reident.linkage.settings import WeighingSettings
@@ -47,6 +47,9 @@ from reident.sections.exact import SCALE
 
 DIGITS = 12
 """Significant digits of probabilities, which are then independent of the processor."""
+
+MAX_PAIRS, FIRST_RECORDS, RECORDS = 2 * 10**7, 2_500, 10_000
+"""Up to this number of pairs EM goes over all of them; above, over those of so many PUF records, at first of fewer."""
 
 LEVEL = 0.998
 """The level of the interval whose upper end is the bound on what candidates leave out: 99.9 % on this side."""
@@ -117,28 +120,51 @@ def _by_pair(
         left_out = 0.0 if n_pairs <= candidates.MAX_PAIRS else math.nan
         return levels, counts, _informed(comparison, levels, known, n_pairs)._replace(left_out=left_out)
     files, model = compare(*values, starts), PairModel(levels, counts, n_pairs, most)
-    listed = evidence.EVERY
-    if n_pairs > candidates.MAX_PAIRS:
-        start = model.probabilities(model.start)
-        weights = np.rint(np.log2(start.m / start.u) * SCALE).astype(np.int64)
-        least = candidate_weight(start.prior_odds)
-        listed = candidates.candidates(files, levels, weights, least, threads=threads, progress=progress).listed
-        progress = None
+    start = model.probabilities(model.start)
+    weights, least = np.rint(np.log2(start.m / start.u) * SCALE).astype(np.int64), candidate_weight(start.prior_odds)
 
-    def weigh(found: Probabilities, files: Compared = files, listed: evidence.Listed = listed) -> Evidence:
+    def list_pairs(part: Compared) -> evidence.Listed:
+        if n_pairs <= candidates.MAX_PAIRS:
+            return evidence.EVERY
+        return candidates.candidates(part, levels, weights, least, threads=threads).listed
+
+    def weigh(found: Probabilities, part: Compared, listed: evidence.Listed) -> Evidence:
         shares = found.u if settings.frequency else None
         how: dict[str, Any] = {"competition": settings.competition, "shares": shares, "threads": threads}
-        return Evidence(files, intervals_of(levels), found.m / found.u, found.prior_odds, listed=listed, **how)
+        return Evidence(part, intervals_of(levels), found.m / found.u, found.prior_odds, listed=listed, **how)
 
-    links = model.maximise(lambda found: weigh(found).expected(), progress)
-    if listed is not evidence.EVERY:
+    def expecting(n: int) -> Expectation:
+        """Return what is expected of all records, from so many of them or, of few pairs, from all."""
+        part, share = _sample(files, n) if n_pairs > MAX_PAIRS else (files, 1.0)
+        listed = list_pairs(part)
+
+        def expect(found: Probabilities) -> tuple[np.ndarray, float]:
+            by_level, total = weigh(found, part, listed).expected()
+            return by_level / share, total / share
+
+        return expect
+
+    links = model.maximise(expecting(FIRST_RECORDS), expecting(RECORDS), progress)
+    if n_pairs > candidates.MAX_PAIRS:
         u = shares_of(levels, np.maximum(counts - links.links, 0) + 0.5)
         found = partial(weigh, Probabilities(links.m, u, links.prior))
-        links = links._replace(left_out=_left_out(files, found) if settings.competition else math.nan)
+        links = links._replace(left_out=_left_out(files, found, list_pairs) if settings.competition else math.nan)
     return levels, counts, links
 
 
-def _left_out(files: Compared, weigh: Callable[..., Evidence]) -> float:
+def _sample(files: Compared, n: int) -> tuple[Compared, float]:
+    """Return n PUF records, evenly spaced in the order of their values, and their share of all; all if they are few."""
+    up_to = np.cumsum(files.puf.times).astype(np.int64)
+    total = int(up_to[-1])
+    if total <= n:
+        return files, 1.0
+    places = (2 * np.arange(n) + 1) * total // (2 * n)
+    return of_rows(files, np.searchsorted(up_to, places, side="right")), n / total
+
+
+def _left_out(
+    files: Compared, weigh: Callable[..., Evidence], list_pairs: Callable[[Compared], evidence.Listed]
+) -> float:
     """Return a bound on the links that are expected among the pairs that are no candidates, with competition.
 
     Of a PUF record they are at most the odds of these pairs, over one and the odds of all its pairs. All records are
@@ -150,8 +176,8 @@ def _left_out(files: Compared, weigh: Callable[..., Evidence]) -> float:
     is_sample = size < len(rows)
     if is_sample:
         rows = np.sort(np.random.default_rng(0).choice(len(times), size, p=times / n))
-    inside = weigh().rows.totals[rows]
-    total = weigh(of_rows(files, rows), evidence.EVERY).rows.totals
+    part = of_rows(files, rows)
+    inside, total = (weigh(part, listed).rows.totals for listed in (list_pairs(part), evidence.EVERY))
     left = np.maximum(total - inside, 0) / (1 + np.maximum(total, inside))
     if not is_sample:
         return math.fsum(left * times[rows])
@@ -294,6 +320,14 @@ def _estimates(
         "tolerance": fellegi_sunter.largest_tolerance(table, least),
     }
     return Estimates(table, pd.DataFrame([line]))
+
+
+def without(estimates: Estimates, name: str) -> Estimates:
+    """Return the estimates for pairs of which a variable is left out: m and u of the others, and λ, stay."""
+    levels = estimates.levels[estimates.levels["variable"] != name]
+    least = fellegi_sunter.scaled(estimates.model["least_weight"].iloc[0])
+    model = estimates.model.assign(tolerance=fellegi_sunter.largest_tolerance(levels, least))
+    return Estimates(levels, model)
 
 
 def weight(m: float, u: float) -> float:

@@ -11,6 +11,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from reident.sections.base import (
+    Codes,
+    IntegerCoded,
+    Rational,
     Section,
     exactly_one,
     name_alone,
@@ -19,8 +22,8 @@ from reident.sections.base import (
     refuse_strangers,
     word_or,
 )
-from reident.sections.codes import Codes, IntegerCoded, both_spellings
-from reident.sections.exact import Rational, rational_text
+from reident.sections.codes import both_spellings
+from reident.sections.exact import rational_text
 from reident.sections.files import Name, Names, SourceFile
 from reident.sections.keys import n_sets_up_to, refuse_many_sets, sets_up_to
 

@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from reident.sections.base import Section, one_or_many, refuse_repeats
-from reident.sections.codes import Codes, clean, normaliser, number
-from reident.sections.exact import Rational
+from reident.sections.base import Codes, Rational, Section, one_or_many, refuse_repeats
+from reident.sections.codes import clean, normaliser, number
 from reident.sections.files import ExternalFile, LinkedFiles, LinkFile, Name, RecordFile, SourceFile
 from reident.sections.linkage import StudyColumn
 from reident.sections.recodes import Recoding

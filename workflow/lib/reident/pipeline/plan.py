@@ -20,6 +20,7 @@ from reident.pipeline import digests, family, steps
 from reident.pipeline.canonical import setting_digests
 from reident.pipeline.editions import public_metrics
 from reident.pipeline.family import CHECKLIST, FONT, Family
+from reident.pipeline.handed import Handed
 from reident.sections.base import required
 from reident.study import rounding
 from reident.study.model import Study
@@ -146,7 +147,7 @@ class Plan:
             return ask
 
         return {
-            "settings": of_settings(lambda members, *step: steps.Handed(members.settings(*step))),
+            "settings": of_settings(lambda members, *step: Handed(members.settings(*step))),
             "study": of_settings(lambda members, *step: members.digest(*step)),
             "setting_digests": of_settings(lambda members, *step: setting_digests(members.settings(*step))),
             "library": lambda wildcards: digests.library_digest(rule, wildcards.get("metric")),

@@ -80,17 +80,6 @@ def _function(path: str) -> Any:
     return getattr(import_module(f"reident.{module}"), name)
 
 
-@dataclass(frozen=True, repr=False)
-class Handed:
-    """Settings that a job receives unseen: the report of Snakemake prints parameters, and labels are data."""
-
-    value: Any
-
-    def __repr__(self) -> str:
-        """Return a text without the value."""
-        return "the settings of the step"
-
-
 def _steps() -> Iterator[Step]:
     """Yield every step."""
     for analysis in ANALYSES:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyreadstat
 
 from reident.errors import InputError
 from reident.reading.declared import Declared
@@ -30,11 +29,8 @@ _PLAIN = "latin-1"
 
 _REMEDY = "the `encoding`, or widen the column if it cuts a letter at the end of the text."
 
-_READERS: dict[str, Callable[..., Any]] = {
-    "sas7bdat": pyreadstat.read_sas7bdat,
-    "stata": pyreadstat.read_dta,
-    "spss": pyreadstat.read_sav,
-}
+_READERS = {"sas7bdat": "read_sas7bdat", "stata": "read_dta", "spss": "read_sav"}
+"""The functions of pyreadstat."""
 
 
 def batches(path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -77,10 +73,12 @@ def column_names(path: Path, source: SourceFile) -> list[str]:
 
 
 def _read(path: Path, source: SourceFile, encoding: str | None, **how: Any) -> tuple[dict[str, list], Any]:
+    import pyreadstat  # noqa: PLC0415 - files of other formats do not wait for it
+
     if encoding is not None:
         how["encoding"] = codecs.lookup(encoding).name
     try:
-        cells, about = _READERS[source.kind](
+        cells, about = getattr(pyreadstat, _READERS[source.kind])(
             path, output_format="dict", user_missing=True, disable_datetime_conversion=True, **how
         )
     except UnicodeError:

@@ -10,19 +10,23 @@ from fractions import Fraction
 from typing import Annotated, Any, NamedTuple, TypeVar, get_args
 
 from pydantic import (
+    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    PlainSerializer,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
 from pydantic_core import CoreSchema, core_schema
 
-from reident.sections.codes import underflows
+from reident.sections.codes import listed, underflows
+from reident.sections.exact import parse_rational, rational_text
 
 _NUMBERS = {int, float, Decimal, Fraction}
 _BOOLEANS = {"true", "false"}
@@ -55,6 +59,33 @@ PROSE = BeforeValidator(_joined)
 
 Paragraph = Annotated[str, Field(min_length=1, max_length=2000), PROSE]
 Line = Annotated[str, Field(min_length=1, max_length=300), PROSE]
+
+Codes = Annotated[tuple[str, ...], BeforeValidator(listed, json_schema_input_type=str | tuple[str, ...])]
+"""The codes that mean missing in one file."""
+
+IntegerCoded = Annotated[
+    bool,
+    Field(
+        validation_alias=AliasChoices("integer_coded", "integer-coded"),
+        description="Whether `1`, `01` and `1.0` are the same code. May also be written `integer-coded`.",
+    ),
+]
+
+Labels = Annotated[
+    dict[str, Annotated[str, Field(min_length=1)]],
+    Field(
+        description="The labels of codes after recoding, which the report shows instead of the codes. They change no "
+        "number."
+    ),
+]
+
+Rational = Annotated[
+    Fraction,
+    BeforeValidator(parse_rational),
+    PlainSerializer(rational_text, return_type=str),
+    WithJsonSchema({"type": ["number", "string"]}),
+]
+"""An exact rational, written ``0.5`` or ``1/3`` in the study file."""
 
 
 class Section(BaseModel):

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from reident.sections.base import Day, Section
+from reident.sections.base import Day, Rational, Section
 from reident.sections.codes import Coding, normaliser
-from reident.sections.exact import SCALE, Rational, rational_text
+from reident.sections.exact import SCALE, rational_text
 from reident.sections.files import Name
 from reident.sections.recodes import Recoding, check_spans
 

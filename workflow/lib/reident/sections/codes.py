@@ -7,10 +7,9 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cache, partial
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import AliasChoices, BeforeValidator, Field
 
 from reident.sections.days import DateForm
 
@@ -37,26 +36,6 @@ def listed(value: Any) -> Any:
         )
     return value
 
-
-Codes = Annotated[tuple[str, ...], BeforeValidator(listed, json_schema_input_type=str | tuple[str, ...])]
-"""The codes that mean missing in one file."""
-
-IntegerCoded = Annotated[
-    bool,
-    Field(
-        validation_alias=AliasChoices("integer_coded", "integer-coded"),
-        description="Whether `1`, `01` and `1.0` are the same code. May also be written `integer-coded`.",
-    ),
-]
-
-
-Labels = Annotated[
-    dict[str, Annotated[str, Field(min_length=1)]],
-    Field(
-        description="The labels of codes after recoding, which the report shows instead of the codes. They change no "
-        "number."
-    ),
-]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _ZERO = re.compile(r"[+-]?[0.]+([eE].*)?", re.ASCII)

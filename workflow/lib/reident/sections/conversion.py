@@ -6,9 +6,8 @@ from fractions import Fraction
 
 from pydantic import model_validator
 
-from reident.sections.base import Section
+from reident.sections.base import Rational, Section
 from reident.sections.codes import Conversion
-from reident.sections.exact import Rational
 
 
 class Convert(Section):

@@ -6,9 +6,7 @@ import re
 import sys
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+from typing import Any
 
 SCALE = 10**12
 """Fractional scores are compared as integers at this scale, which is twelve decimals (METHODS §4.3)."""
@@ -28,7 +26,8 @@ MAX_DIGITS = 10_000
 _EXPONENT = re.compile(r"e([+-]?[\d_]+)$", re.IGNORECASE)
 
 
-def _parse_rational(value: Any) -> Fraction:
+def parse_rational(value: Any) -> Fraction:
+    """Return an exact number from its text in a study file."""
     if isinstance(value, Fraction):
         return value
     text = str(value).strip()
@@ -52,12 +51,3 @@ def rational_text(value: Fraction) -> str:
     with localcontext() as context:
         context.prec = MAX_DIGITS
         return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():f}"
-
-
-Rational = Annotated[
-    Fraction,
-    BeforeValidator(_parse_rational),
-    PlainSerializer(rational_text, return_type=str),
-    WithJsonSchema({"type": ["number", "string"]}),
-]
-"""An exact rational, written ``0.5`` or ``1/3`` in the study file."""

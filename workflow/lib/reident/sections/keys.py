@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from reident.sections.base import Section, name_alone, named_by_default
-from reident.sections.codes import Codes, Coding, IntegerCoded, Labels, both_spellings, check_order
+from reident.sections.base import Codes, IntegerCoded, Labels, Section, name_alone, named_by_default
+from reident.sections.codes import Coding, both_spellings, check_order
 from reident.sections.conversion import Convert, check_convert
 from reident.sections.dates import DateFormat, LatestYear, check_date, date_form
 from reident.sections.days import DateForm

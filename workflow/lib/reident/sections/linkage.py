@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from reident.sections.base import Section, name_alone, named_by_default, refuse_repeats
+from reident.sections.base import Codes, IntegerCoded, Labels, Section, name_alone, named_by_default, refuse_repeats
 from reident.sections.coarsening import Coarsening
-from reident.sections.codes import Codes, Coding, IntegerCoded, Labels, both_spellings, check_order, listed
+from reident.sections.codes import Coding, both_spellings, check_order, listed
 from reident.sections.conversion import Conversions, Convert, check_convert
 from reident.sections.dates import Formats, LatestYear, check_date, check_units, date_form
 from reident.sections.days import DateForm

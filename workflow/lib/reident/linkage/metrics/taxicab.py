@@ -10,8 +10,8 @@ from pydantic import Field, field_validator
 
 from reident.linkage.metrics.contract import Measure, Metric, Scored, ScoringContext, job_arguments, scored
 from reident.linkage.metrics.unit_pairs import nearest
-from reident.sections.base import Section
-from reident.sections.exact import SCALE, Rational
+from reident.sections.base import Rational, Section
+from reident.sections.exact import SCALE
 
 if TYPE_CHECKING:
     from reident.linkage.metrics.contract import Variables

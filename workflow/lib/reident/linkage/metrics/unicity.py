@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from reident.linkage.unit_pairing import UnitPairing
 
 Interactions = Literal["auto", "all", "full", "jointly_observed"]
+OF_PAIR = 45
+"""Bytes that a pair needs at most while pairs are gathered and sorted."""
+
 MAX_VARIABLES = 23
 """The largest v for which all 2^v − 1 sets are tried; with `max_order` v is not limited (METHODS §4.1)."""
 
@@ -82,6 +87,8 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
     bounds = [0, len(pairing.eif.codes)] if strata is None else strata[1]
     if sets == "all":
         _check_size(int(np.diff(bounds).max(initial=0)), len(pairing.variables), options.max_order)
+        if strata is None:
+            _check_memory(pairing.puf.codes, pairing.eif.codes, options.max_order, memory())
     search = unicity.shared_uniques if strata is None else unicity.shared_uniques_in_strata
     puf, eif, order, variables = search(
         pairing.puf.codes, pairing.eif.codes, sets=sets, max_order=options.max_order, **job_arguments(pairing, context)
@@ -124,6 +131,31 @@ def _check_size(n_eif: int, v: int, max_order: int | None) -> None:
             f"unicity tries sets of up to {largest} of {v} linking variables on at most {most:,} records of the "
             f"external intruder file in a stratum, which has {n_eif:,}; use a smaller `max_order`, fewer linking "
             "variables, finer strata, or `interactions: jointly_observed`."
+        )
+
+
+def memory() -> float:
+    """Return the bytes of memory that the process may use at most: those of the machine, or of its control group."""
+    of_machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        return min(of_machine, float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    except (OSError, ValueError):
+        return of_machine
+
+
+def _check_memory(puf: np.ndarray, eif: np.ndarray, max_order: int | None, available: float) -> None:
+    """Refuse a search whose pairs, by a forecast, need more memory than there is."""
+    from reident.kernels.unicity import forecast
+
+    if len(puf) * len(eif) * OF_PAIR <= available:
+        return
+    needed = (pairs := forecast(puf, eif, max_order)) * OF_PAIR
+    if needed > available:
+        about = float(f"{pairs:.2g}")
+        raise InputError(
+            f"unicity finds about {about:,.0f} pairs in a stratum, which need {needed / 1e9:,.0f} GB of memory, of "
+            f"which there are {available / 1e9:,.0f}; use a smaller `max_order`, fewer linking variables, finer "
+            "strata, or `interactions: jointly_observed`."
         )
 
 
