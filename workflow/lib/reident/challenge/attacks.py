@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from reident.challenge import order
 from reident.challenge.joins import Joins, sets
-from reident.challenge.settings import DECLARED, EXACT, JOIN, KINDS, STANDARD, WITHOUT, ChallengeSettings
+from reident.challenge.settings import DECLARED, EXACT, JOIN, KINDS, ORDER, STANDARD, WITHOUT, ChallengeSettings
 from reident.challenge.work import of_attack, of_join
 from reident.linkage import batches, surest
 from reident.linkage.attack import AttackFiles, attack, claim
@@ -49,7 +51,10 @@ class Made(NamedTuple):
 
 
 class _Attack(NamedTuple):
-    """An attack that may be tried: its kind, metric and detail, and its work; what it attacks, or what it joins on."""
+    """An attack that may be tried: its kind, metric and detail, and its work; what it attacks, or what it joins on.
+
+    `by_metric` has what it attacks by the kind and metric of the attacks before it, of which the strongest decides.
+    """
 
     kind: str
     metric: str
@@ -57,13 +62,21 @@ class _Attack(NamedTuple):
     work: float
     attack: tuple[AttackSettings, AttackFiles] | None = None
     names: tuple[str, ...] = ()
+    by_metric: Mapping[tuple[str, str], tuple[AttackSettings, AttackFiles]] = MappingProxyType({})
+
+    def after(self, lines: list[dict[str, Any]]) -> _Attack:
+        """Return the attack with the metric that the attacks before it decide."""
+        if not self.by_metric:
+            return self
+        strongest = order.strongest(lines, self.by_metric)
+        return self._replace(metric=strongest[1], attack=self.by_metric[strongest])
 
 
 def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, context: ScoringContext) -> pd.DataFrame:
     """Return the attacks at hand of a study, one line each.
 
-    Standard attacks are tried first, then joins, then those without a variable, each if its estimated work is within
-    what is left; the line of one that is not tried has no count.
+    Standard attacks are tried first, then the strongest metric with the order of the files, joins, and those without a
+    variable, each if its estimated work is within what is left; the line of one that is not tried has no count.
 
     Parameters
     ----------
@@ -83,8 +96,9 @@ def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, conte
     lines, records = list(_declared(settings, made)), _Records(files.prepared["puf"].num_rows)
     for source in made.pairs.values():
         records.add(source)
-    for one, tried in chosen:
+    for at_hand, tried in chosen:
         line: dict[str, Any] = {}
+        one = at_hand.after(lines)
         if tried and one.attack is not None:
             job = context._replace(progress=progress_of_share(context.progress, done / n, 1 / n))
             line, pairs = _attacked(one.attack, settings, job)
@@ -137,6 +151,7 @@ def _at_hand(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attac
         cut_so = files if standard.binning == declared.binning else files._replace(binned=None)
         for name in standard.metrics:
             yield _of_metric(STANDARD, name, "", standard, cut_so)
+    yield from _by_order(settings, files)
     for names in sets([variable.name for variable in declared.variables]):
         yield _Attack(JOIN, EXACT, "+".join(names), of_join(files, len(names)), names=names)
     for name in declared.metrics:
@@ -144,6 +159,23 @@ def _at_hand(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attac
         for variable in declared.variables:
             if (changed := recode(alone, files, {variable.name: None})) is not None:
                 yield _of_metric(WITHOUT, name, variable.name, *changed)
+
+
+def _by_order(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attack]:
+    """Yield the attack with the position in the files, where that tells something beside the values.
+
+    Its work is that of the metric that takes most, whichever is the strongest.
+    """
+    if not settings.budget or (found := order.of_files(settings.declared, files)) is None:
+        return
+    by_metric = {}
+    for kind, attacked in ((DECLARED, settings.declared), (STANDARD, settings.standard)):
+        for name in attacked.metrics if attacked is not None else ():
+            if (changed := order.with_position(name, attacked, files, found)) is not None:
+                by_metric[kind, name] = changed
+    if by_metric:
+        work = max(of_attack(*changed) for changed in by_metric.values())
+        yield _Attack(ORDER, "", found.puf_order, work, by_metric=by_metric)
 
 
 def _of_metric(kind: str, name: str, detail: str, settings: AttackSettings, files: AttackFiles) -> _Attack:

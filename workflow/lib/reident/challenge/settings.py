@@ -11,8 +11,8 @@ from reident.linkage.settings import AGREEMENT, ANY
 if TYPE_CHECKING:
     from reident.linkage.attack_settings import AttackSettings
 
-DECLARED, STANDARD, JOIN, WITHOUT = "declared", "standard", "join", "without"
-KINDS = (DECLARED, STANDARD, ANY, AGREEMENT, JOIN, WITHOUT)
+DECLARED, STANDARD, ORDER, JOIN, WITHOUT = "declared", "standard", "order", "join", "without"
+KINDS = (DECLARED, STANDARD, ANY, ORDER, AGREEMENT, JOIN, WITHOUT)
 """The kinds of attacks at hand, in the order of the table."""
 
 EXACT = "exact_values"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from reident.challenge.settings import DECLARED, EXACT, JOIN, STANDARD, WITHOUT
+from reident.challenge.settings import DECLARED, EXACT, JOIN, ORDER, STANDARD, WITHOUT
 from reident.intake.severity import UNDERSTATES, StudyWarning
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.plausibility.warnings import in_words
@@ -36,6 +36,7 @@ def name(kind: str, metric: str, detail: str) -> str:
         STANDARD: f"standard {metric}",
         JOIN: f"{EXACT} {detail}",
         WITHOUT: f"{metric} without {detail}",
+        ORDER: f"{metric} with the order of {detail}",
     }
     return names.get(kind, f"{metric} of {detail}")
 
@@ -151,7 +152,7 @@ def _warning(line: pd.Series, limit: str, bound: float, attacks: int) -> StudyWa
     fields = {
         "metric": in_words(str(line["metric"])),
         "how": str(line["kind"]),
-        "detail": " + ".join(str(line["detail"]).split("+")) if line["kind"] not in (DECLARED, STANDARD, ANY) else "",
+        "detail": " + ".join(str(line["detail"]).split("+")) if line["kind"] in (AGREEMENT, JOIN, WITHOUT) else "",
         "n": n,
         "claims": int(line[whole]),
         "bound": float(bound) if is_share else int(bound),

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.challenge.settings import DECLARED, JOIN, STANDARD, WITHOUT
+from reident.challenge.settings import DECLARED, JOIN, ORDER, STANDARD, WITHOUT
 from reident.challenge.standard import NAMES
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.report import style
@@ -44,6 +44,8 @@ def in_words(line: Mapping[str, Any]) -> str:
     kind, metric = line["kind"], title(str(line["metric"]))
     if kind == AGREEMENT:
         return TEXT("name.agreement", k=int(line["detail"]))
+    if kind == ORDER:
+        return TEXT(f"name.order_{line['detail']}", metric=metric)
     names = listed([escape(name) for name in str(line["detail"]).split("+")])
     named = {"metric": metric} if kind not in {JOIN, ANY} else {}
     return TEXT(f"name.{kind}", **named, **({"names": names} if kind in {JOIN, WITHOUT} else {}))
@@ -127,7 +129,10 @@ def attacks_text(results: Results) -> str:
     if absent := [title(name) for name in NAMES if name not in set(_standard(lines)["metric"])]:
         texts.append(TEXT("not_possible", n=len(absent), metrics=listed(absent)))
     left = lines[lines["n_suspected"].isna()]
-    kinds = [TEXT(f"untried.{kind}", n=len(group)) for kind, group in left.groupby("kind", sort=False)]
+    kinds = [
+        TEXT(f"untried.{kind}", **({} if kind == ORDER else {"n": len(group)}))
+        for kind, group in left.groupby("kind", sort=False)
+    ]
     texts.append(TEXT("untried.some", kinds=listed(kinds)) if kinds else TEXT("untried.none"))
     return " ".join(texts)
 
