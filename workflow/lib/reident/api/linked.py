@@ -29,9 +29,8 @@ from reident.pipeline import step_settings
 from reident.pipeline.editions import public_metrics
 from reident.study.model import Study
 
-METRICS_OF_UNITS = ("unicity", "taxicab", "euclidean", "adhoc")
-DEFAULT_METRICS = (*METRICS_OF_UNITS, "fellegi_sunter")
-"""The metrics of an attack that names none; Fellegi–Sunter compares records, not units."""
+DEFAULT_METRICS = ("unicity", "taxicab", "euclidean", "adhoc", "fellegi_sunter")
+"""The metrics of an attack that names none."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -157,7 +156,7 @@ def attack(
         The strata variables: records are compared only if these are equal.
     metrics : iterable of str, or mapping, optional
         The names of the metrics, or the section `metrics`, ``{"taxicab": {"alpha": 0.4}}``. By default unicity,
-        taxicab, euclidean, adhoc and, without `units`, Fellegi–Sunter.
+        taxicab, euclidean, adhoc and Fellegi–Sunter.
     puf_id, eif_id : str or sequence of str, optional
         The key columns of the two files; `links` has those of the PUF first, then those of the EIF. By default, the
         two columns of `links` have the names of the keys.
@@ -205,7 +204,7 @@ def attack(
     frames = named(puf=puf, eif=eif, iuf=links)
     keys = _keys(frames["iuf"], puf_id, eif_id)
     if metrics is None:
-        metrics = DEFAULT_METRICS if units is None else METRICS_OF_UNITS
+        metrics = DEFAULT_METRICS
     sections: dict[str, Any] = {
         "files": {
             "puf": file_section("puf", id=keys[0]),

@@ -8,9 +8,10 @@ candidate and EM converges sooner or later.
 
 from __future__ import annotations
 
-from math import comb
+from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
+from reident.intake.grouping import N_MEMBERS
 from reident.linkage.batches import values_of
 from reident.linkage.metrics.candidates import MAX_PAIRS
 from reident.linkage.metrics.unicity import sets_in_force
@@ -52,11 +53,19 @@ def of_attack(settings: SearchSettings, files: AttackFiles) -> float:
     base = START + records * OF_RECORD
     if name == "unicity":
         return base + records * _sets(options, settings, files) * OF_SET
+    if name == "fellegi_sunter" and settings.members is not None:
+        return base + v * OF_WEIGHED_PAIR * pairs * _mean_members(files)
     if name == "fellegi_sunter" and not options.by_pattern:
         return base + v * (pairs * OF_WEIGHED_PAIR if pairs <= MAX_PAIRS else records * OF_CANDIDATES)
     if settings.members is not None:
         return base + pairs * v * OF_UNIT_PAIR
     return base + pairs * v * (OF_PAIR if name in PLAIN or name == "fellegi_sunter" else OF_UNKNOWN_PAIR)
+
+
+def _mean_members(files: AttackFiles) -> float:
+    """Return how many pairs of members a pair of units has on average."""
+    sums = (int(table[N_MEMBERS].to_numpy().sum()) / max(table.num_rows, 1) for table in files.prepared.values())
+    return prod(sums)
 
 
 def of_join(files: AttackFiles, n_variables: int) -> float:

@@ -27,8 +27,7 @@ from reident.sections.exact import rational_text
 from reident.sections.linkage import MAX_LINKING_VARIABLES
 from reident.study.reading import TODO
 
-METRICS_OF_UNITS = "{unicity: {}, taxicab: {}, euclidean: {}, adhoc: {}}"
-METRICS = METRICS_OF_UNITS.replace("}}", "}, fellegi_sunter: {}}")
+METRICS = "{unicity: {}, taxicab: {}, euclidean: {}, adhoc: {}, fellegi_sunter: {}}"
 
 
 class Variable(NamedTuple):
@@ -103,7 +102,7 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     _strata(sheet, variables, effects, stratum, every)
     _linking(sheet, [variable for variable in variables if variable.name != stratum], left)
     _rest(sheet, (puf, eif), named, variables, left)
-    _closing(sheet, len(variables) - (stratum is not None), units=units is not None and units.sure)
+    _closing(sheet, len(variables) - (stratum is not None))
     facts = _facts(files, keys, variables, stratum, links_, left)
     facts += [] if units is None else [grouping.fact(units)]
     if links_ is not None:
@@ -348,8 +347,8 @@ def _rest(
     sheet.gap()
 
 
-def _closing(sheet: Sheet, n: int, *, units: bool) -> None:
-    metrics = METRICS_OF_UNITS if units else METRICS
+def _closing(sheet: Sheet, n: int) -> None:
+    metrics = METRICS
     if n > MAX_VARIABLES:
         metrics = metrics.replace("unicity: {}", "unicity: {max_order: 3}")
     sheet.add(f"metrics: {metrics}", "config/README.md describes their options")

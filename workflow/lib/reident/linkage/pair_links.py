@@ -106,13 +106,13 @@ class PairModel:
             if progress is not None:
                 progress((done + 1) / (HELD_ROUNDS + 10))
         found = self.probabilities(links)
-        number, unbounded, rounds, converged = self._number_of_links(expect, found, held)
+        number, unbounded, rounds, converged = self.number_of_links(expect, found, held)
         largest = (self._most + 0.5) / (self._n_pairs + 1)
         prior = self._prior(number)
         model = LinkModel(links[:-1], found.m, prior, largest, HELD_ROUNDS + rounds, converged, held=held)
         return model, number, unbounded
 
-    def _number_of_links(
+    def number_of_links(
         self, expect: Callable[[Probabilities], tuple[np.ndarray, float]], found: Probabilities, start: float
     ) -> tuple[float, float, int, bool]:
         """Return the links that EM ends with where m and u stay, these without a bound, the rounds, if it converged.

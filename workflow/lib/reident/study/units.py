@@ -53,7 +53,7 @@ def check(study: Any) -> None:
         if REGISTRY[name].score_units is None:
             raise ValueError(
                 f"`.metrics.{name}` must not be given with `units`, because it compares single records. Remove it, or "
-                "choose among `unicity`, `taxicab`, `euclidean` and `adhoc`."
+                "choose among `unicity`, `taxicab`, `euclidean`, `adhoc` and `fellegi_sunter`."
             )
         _check_options(name, options, whole=study.units.whole)
 
