@@ -118,6 +118,14 @@ def test_attacks_at_hand_are_those_of_studies_that_declare_them(drawn, data):
             check(line, own, rows)
         else:  # the study has this attack, with the same results
             check(lines["declared", metric, ""], own, rows)
+    blind = (study["metrics"] or {}).get("fellegi_sunter", {}) if "fellegi_sunter" in declared else None
+    known = lines.get(("informed", "fellegi_sunter", ""))
+    if blind is not None and (blind or {}).get("m") == "informed":
+        assert known is None
+    elif known is not None:
+        own = only(study, "fellegi_sunter", blind or {}) if blind is not None else standard(study, "fellegi_sunter")
+        own["metrics"]["fellegi_sunter"] = {**own["metrics"]["fellegi_sunter"], "m": "informed"}
+        check(known, own, rows)
     tried = data.draw(st.lists(st.sampled_from([(m, n) for m in declared for n in names]), max_size=4, unique=True))
     for metric, name in tried:
         own = without(study, metric, name)

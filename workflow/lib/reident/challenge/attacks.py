@@ -13,8 +13,20 @@ import pyarrow as pa
 
 from reident.challenge import order
 from reident.challenge.joins import Joins, sets
-from reident.challenge.settings import DECLARED, EXACT, JOIN, KINDS, ORDER, STANDARD, WITHOUT, ChallengeSettings
+from reident.challenge.settings import (
+    DECLARED,
+    EXACT,
+    INFORMED,
+    JOIN,
+    KINDS,
+    ORDER,
+    STANDARD,
+    WEIGHED,
+    WITHOUT,
+    ChallengeSettings,
+)
 from reident.challenge.work import of_attack, of_join
+from reident.intake.grouping import MEMBER_LINKS
 from reident.linkage import batches, surest
 from reident.linkage.attack import AttackFiles, attack, claim
 from reident.linkage.attack_settings import AttackSettings
@@ -23,6 +35,7 @@ from reident.linkage.counterfactual import recode
 from reident.linkage.metrics.contract import ScoringContext, progress_of_share
 from reident.linkage.rates import rate, rates_of
 from reident.linkage.settings import AGREEMENT, ANY, WHOLE, ClaimSettings
+from reident.linkage.strata import links_inside, stratum_of_records
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -151,6 +164,7 @@ def _at_hand(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attac
         cut_so = files if standard.binning == declared.binning else files._replace(binned=None)
         for name in standard.metrics:
             yield _of_metric(STANDARD, name, "", standard, cut_so)
+    yield from _informed(settings, files)
     yield from _by_order(settings, files)
     for names in sets([variable.name for variable in declared.variables]):
         yield _Attack(JOIN, EXACT, "+".join(names), of_join(files, len(names)), names=names)
@@ -159,6 +173,20 @@ def _at_hand(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attac
         for variable in declared.variables:
             if (changed := recode(alone, files, {variable.name: None})) is not None:
                 yield _of_metric(WITHOUT, name, variable.name, *changed)
+
+
+def _informed(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attack]:
+    """Yield the blind attack by Fellegi–Sunter of somebody who knows true links, where there are any."""
+    for attacked in (settings.declared, settings.standard):
+        options: Any = None if attacked is None else attacked.metrics.get(WEIGHED)
+        if attacked is None or options is None or options.m == "informed":
+            continue
+        inside = links_inside(files.iuf, *(stratum_of_records(files.strata[side]) for side in ("puf", "eif")))
+        if inside.any() and (attacked.members is None or set(MEMBER_LINKS) <= set(files.iuf.column_names)):
+            known = dataclasses.replace(attacked, metrics={WEIGHED: options.model_copy(update={"m": "informed"})})
+            cut_so = files if attacked.binning == settings.declared.binning else files._replace(binned=None)
+            yield _of_metric(INFORMED, WEIGHED, "", known, cut_so)
+        return
 
 
 def _by_order(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attack]:

@@ -38,6 +38,9 @@ OF_SET = 5e-9
 OF_WEIGHED_PAIR, OF_CANDIDATES = 4e-7, 4e-5
 """Of each pair and variable where all pairs are weighed, and of each record and variable where only candidates are."""
 
+OF_INFORMED = 0.25
+"""The part of this that remains where m is not learnt."""
+
 OF_UNKNOWN_PAIR = 2e-8
 """Of each pair and variable of a metric of the user's own."""
 
@@ -53,10 +56,11 @@ def of_attack(settings: SearchSettings, files: AttackFiles) -> float:
     base = START + records * OF_RECORD
     if name == "unicity":
         return base + records * _sets(options, settings, files) * OF_SET
+    rounds = 1.0 if name != "fellegi_sunter" or options.m == "blind" else OF_INFORMED
     if name == "fellegi_sunter" and settings.members is not None:
-        return base + v * OF_WEIGHED_PAIR * pairs * _mean_members(files)
+        return base + rounds * v * OF_WEIGHED_PAIR * pairs * _mean_members(files)
     if name == "fellegi_sunter" and not options.by_pattern:
-        return base + v * (pairs * OF_WEIGHED_PAIR if pairs <= MAX_PAIRS else records * OF_CANDIDATES)
+        return base + rounds * v * (pairs * OF_WEIGHED_PAIR if pairs <= MAX_PAIRS else records * OF_CANDIDATES)
     if settings.members is not None:
         return base + pairs * v * OF_UNIT_PAIR
     return base + pairs * v * (OF_PAIR if name in PLAIN or name == "fellegi_sunter" else OF_UNKNOWN_PAIR)

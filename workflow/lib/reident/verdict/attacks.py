@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from reident.challenge.settings import DECLARED, EXACT, JOIN, ORDER, STANDARD, WITHOUT
+from reident.challenge.settings import DECLARED, EXACT, INFORMED, JOIN, ORDER, STANDARD, WITHOUT
 from reident.intake.severity import UNDERSTATES, StudyWarning
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.plausibility.warnings import in_words
@@ -52,8 +52,8 @@ def is_own(limits: pd.DataFrame, decision: Mapping[str, Any]) -> pd.Series:
 
 
 def of_others(attacks: pd.DataFrame) -> pd.DataFrame:
-    """Return the attacks that were tried, with their names."""
-    lines = attacks[attacks["n_suspected"].notna()]
+    """Return the attacks that were tried, with their names; that of somebody who knows true links is not at hand."""
+    lines = attacks[attacks["n_suspected"].notna() & (attacks["kind"] != INFORMED)]
     parts = zip(lines["kind"], lines["metric"], lines["detail"].fillna("").astype(str), strict=True)
     return lines.assign(name=[name(*part) for part in parts])
 

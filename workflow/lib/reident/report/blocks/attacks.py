@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.challenge.settings import DECLARED, JOIN, ORDER, STANDARD, WITHOUT
+from reident.challenge.settings import DECLARED, INFORMED, JOIN, ORDER, STANDARD, WEIGHED, WITHOUT
 from reident.challenge.standard import NAMES
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.report import style
@@ -95,6 +95,14 @@ def of_any(results: Results) -> pd.Series:
     return lines[lines["kind"] == ANY].iloc[0]
 
 
+def informed(results: Results) -> tuple[float, float] | None:
+    """Return the right best guesses of Fellegi–Sunter, blind and with known links; None where one was not tried."""
+    lines = results.table(ATTACKS)
+    lines = lines[(lines["metric"] == WEIGHED) & lines["n_right"].notna()]
+    blind, known = (lines[lines["kind"].isin(kinds)]["n_right"] for kinds in ((DECLARED, STANDARD), (INFORMED,)))
+    return None if blind.empty or known.empty or not results.confirmable else (blind.iloc[0], known.iloc[0])
+
+
 def untried(results: Results) -> int:
     """Return how many attacks at hand were not tried."""
     return int(results.table(ATTACKS)["n_suspected"].isna().sum())
@@ -130,7 +138,7 @@ def attacks_text(results: Results) -> str:
         texts.append(TEXT("not_possible", n=len(absent), metrics=listed(absent)))
     left = lines[lines["n_suspected"].isna()]
     kinds = [
-        TEXT(f"untried.{kind}", **({} if kind == ORDER else {"n": len(group)}))
+        TEXT(f"untried.{kind}", **({} if kind in {INFORMED, ORDER} else {"n": len(group)}))
         for kind, group in left.groupby("kind", sort=False)
     ]
     texts.append(TEXT("untried.some", kinds=listed(kinds)) if kinds else TEXT("untried.none"))

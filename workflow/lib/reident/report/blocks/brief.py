@@ -8,7 +8,17 @@ import re
 import pandas as pd
 
 from reident.report.blocks import filerisk, matching, together
-from reident.report.blocks.attacks import ATTACKS, DECLARED, STANDARD, at_hand, limits_on, of_any, untried, without
+from reident.report.blocks.attacks import (
+    ATTACKS,
+    DECLARED,
+    STANDARD,
+    at_hand,
+    informed,
+    limits_on,
+    of_any,
+    untried,
+    without,
+)
 from reident.report.blocks.common import FEW, share_of
 from reident.report.blocks.front import bound_of, conditional_rates, confirmed, larger_file, unconfirmable
 from reident.report.blocks.protection import PROTECTION
@@ -98,7 +108,16 @@ def product(results: Results) -> str:
     first = ReportColumn(TEXT("product.metric"), names, "l", "1.3fr")
     text = TEXT("product.text") if results.confirmable else unconfirmable(results)
     shown = table(" ".join(caption), first, *columns, kind="cards")
-    return paragraphs(f"# {TEXT('product.heading')} {{.brief}}", text, shown)
+    return paragraphs(f"# {TEXT('product.heading')} {{.brief}}", text, shown, _insider(results))
+
+
+def _insider(results: Results) -> str:
+    """Say how many people somebody who knows true links would name rightly, beside the blind intruder."""
+    right = informed(results)
+    if right is None:
+        return ""
+    blind, known = (count(round(one)) for one in right)
+    return TEXT("product.insider", blind=blind, known=known)
 
 
 def _shown(results: Results) -> tuple[pd.DataFrame, int]:
