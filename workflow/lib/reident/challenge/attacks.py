@@ -198,7 +198,9 @@ def _by_order(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Atta
         return
     by_metric = {}
     for kind, attacked in ((DECLARED, settings.declared), (STANDARD, settings.standard)):
-        for name in attacked.metrics if attacked is not None else ():
+        if attacked is None:
+            continue
+        for name in attacked.metrics:
             if (changed := order.with_position(name, attacked, files, found)) is not None:
                 by_metric[kind, name] = changed
     if by_metric:

@@ -267,10 +267,10 @@ def _joined(puf: File, eif: File, iuf: File, first: Key, second: Key) -> Links:
         places.append(rows)
         complete &= has
     joint = (sides[0][1] >= 0) & (sides[1][1] >= 0)
-    records = [table_.take(rows[joint]) for table_, rows in sides]
-    rows = [place[of_links[joint]] for place, (_, of_links) in zip(places, sides, strict=True)]
+    linked = [(table_.take(of[joint]), place[of[joint]]) for (table_, of), place in zip(sides, places, strict=True)]
+    (ours, our_rows), (theirs, their_rows) = linked
     unknown = int((~complete).sum())
-    return Links(iuf.source, first, second, n, unknown, (records[0], records[1]), (rows[0], rows[1]))
+    return Links(iuf.source, first, second, n, unknown, (ours, theirs), (our_rows, their_rows))
 
 
 def _records(file: File, key: Key, links: pa.Table, sampled: pa.Table) -> tuple[pa.Table, np.ndarray, np.ndarray]:

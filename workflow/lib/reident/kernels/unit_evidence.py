@@ -181,9 +181,9 @@ class UnitEvidence:
                 np.full((v, 2), -1, np.int64), np.empty((longest[0], n_rows), np.int64), np.empty(n_rows, np.int64),
             )  # fmt: skip
             n = max(longest) + 1
-            floats = (np.empty(n) for _ in range(3))
-            numbers = (np.empty(n, np.int64) for _ in range(2))
-            space = _Work(np.empty((n, n)), *floats, *numbers, np.empty(n), np.empty(n, np.bool_))
+            rest, row_price, column_price, least = np.empty((4, n))
+            row_of, via = np.empty((2, n), np.int64)
+            space = _Work(np.empty((n, n)), rest, row_price, column_price, row_of, via, least, np.empty(n, np.bool_))
             _weigh_block(
                 *self._arguments, self._weights, s, puf, first + begin, first + end, eif, scratch, space, out[begin:]
             )

@@ -82,7 +82,7 @@ class UnitPairing(NamedTuple):
             sides.append(Records(codes, values))
             starts.append(units.start[bounds])
         scope = Scope(sides[0].values, sides[1].values)
-        return Pairing(self.variables, *sides, self.labels, self.spread, scope, (starts[0], starts[1]))
+        return Pairing(self.variables, sides[0], sides[1], self.labels, self.spread, scope, (starts[0], starts[1]))
 
     def counted(self, puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
         """Return how many members count in pairs of units."""

@@ -218,13 +218,15 @@ def unit_evidence(pairing: UnitPairing, table: pd.DataFrame, *, frequency: bool,
     rows = pairing.rows()
     levels, weights, u = _of_levels(rows, table)
     files = compare(*whole_values(rows, levels), starts_of(rows))
-    sides = (
+    puf, eif = (
         unit_rows(units.start, starts, side.members, side.first)
         for units, starts, side in zip((pairing.puf, pairing.eif), pairing.starts, (files.puf, files.eif), strict=True)
     )
     of_members = np.isin(np.arange(len(pairing.variables)), pairing.of_members)
     shares = u if frequency else None
-    return UnitEvidence(files, intervals_of(levels), *sides, weights, SCALE, of_members, shares=shares, threads=threads)
+    return UnitEvidence(
+        files, intervals_of(levels), puf, eif, weights, SCALE, of_members, shares=shares, threads=threads
+    )
 
 
 def _of_levels(pairing: Pairing, table: pd.DataFrame) -> tuple[list[Levels], np.ndarray, np.ndarray]:
