@@ -189,18 +189,25 @@ def estimate(strata, variables, competition, links=None, frequency=True):
     def prior_of(held):
         return (min(max(held, most / 50), most) + 0.5) / (n + 1)
 
-    links, held, prior = [dict.fromkeys(own, 0.0) for own in names], most / 2, most / 2 / n
-    for _ in range(25):
-        g = posterior(found, *shares(links), prior, competition, counts)
-        more = held / sum(g.values())
-        g = {pair: p * more for pair, p in g.items()}
-        links, prior = [counted(found, own, j, g) for j, own in enumerate(names)], min(prior * more, 0.5)
-    m, u = shares(links)
-    for _ in range(5000):
-        before_this, held = held, sum(posterior(found, m, u, prior_of(held), competition, counts).values())
-        held = min(max(held, most / 50), most)
-        if abs(held - before_this) < 1e-12 * held:
-            break
+    def learnt(held):
+        """(m, u, links that are then expected, these without a bound) with links held at a number."""
+        links, prior = [dict.fromkeys(own, 0.0) for own in names], held / n
+        for _ in range(25):
+            g = posterior(found, *shares(links), prior, competition, counts)
+            more = held / sum(g.values())
+            g = {pair: p * more for pair, p in g.items()}
+            links, prior = [counted(found, own, j, g) for j, own in enumerate(names)], min(prior * more, 0.5)
+        m, u = shares(links)
+        for _ in range(5000):
+            before_this, total = held, sum(posterior(found, m, u, prior_of(held), competition, counts).values())
+            held = min(max(total, most / 50), most)
+            if abs(held - before_this) < 1e-12 * held:
+                break
+        return m, u, held, total
+
+    m, u, held, total = learnt(most / 2)
+    if held < most / 10 and (fewer := learnt(most / 10))[3] >= 1.15 * total:
+        m, u, held, _ = fewer
     return found, m, u, prior_of(held), counts
 
 

@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
 from oracles import joins
+from oracles import order as ordering
 from oracles import surest as oracle
 from oracles.checks import almost_tied
 from oracles.preparing import distinct_links, prepare
 from oracles.strategies import studies
 from oracles.study import run as judge
+from properties.test_order import TYPES, files
 from pydantic import ValidationError
 from reident.challenge import step as challenge_step
 from reident.challenge.attacks import Made, challenge
@@ -29,6 +31,18 @@ DEFAULTS = {"unicity": {}, "taxicab": {}, "euclidean": {"norm": "rms"}, "adhoc":
 LIMITS = {"max_pairs": 5, "keep": 20}
 OF_ONE_METRIC = ["n_ambiguous", "passing_rate", "tolerance"]
 OF_CLAIMS = ["n_claims", "n_right", "right_rate", "low", "high", "n_at_95_percent", "n_at_limit"]
+ORDERED = {
+    "id": "ordered",
+    "files": {
+        "puf": {"path": "p.csv", "id": ["key"]},
+        "eif": {"path": "e.csv", "id": ["key"]},
+        "iuf": {"path": "i.csv", "puf_id": ["p"], "eif_id": ["e"]},
+    },
+    "strata": [{"name": "region"}],
+    "linking_variables": [{"name": name, "type": kind} for name, kind in TYPES.items()],
+    "metrics": {"taxicab": {}},
+    "challenge": "all",
+}
 
 
 def made(tables):
@@ -161,6 +175,14 @@ def test_attacks_at_hand_are_those_of_studies_that_declare_them(drawn, data):
     for at, column in enumerate(("n_suspected", "n_confirmed")):
         assert kinds["any"][column].item() == len(set.union(*(some[at] for some in found)))
     check_agreement(kinds["agreement"].to_dict("records") if "agreement" in kinds else [], study, rows)
+    blind = (study["metrics"] or {}).get("fellegi_sunter", {}) if "fellegi_sunter" in declared else None
+    known = lines.get(("informed", "fellegi_sunter", ""))
+    if blind is not None and (blind or {}).get("m") == "informed":
+        assert known is None
+    elif known is not None:
+        own = only(study, "fellegi_sunter", blind or {}) if blind is not None else standard(study, "fellegi_sunter")
+        own["metrics"]["fellegi_sunter"] = {**own["metrics"]["fellegi_sunter"], "m": "informed"}
+        check(known, one_by_one(own, rows).line)
     tried = data.draw(st.lists(st.sampled_from([(m, n) for m in declared for n in names]), max_size=3, unique=True))
     for metric, name in tried:
         own = without(study, metric, name)
@@ -207,7 +229,53 @@ def test_joins_equal_brute_force(drawn):
         assert line["n_at_95_percent"] == (claims if claims and right / claims >= 0.95 else 0)
 
 
-@examples(30)
+@pytest.mark.parametrize("order_of", ["of the survey", "of keys", "reversed"])
+@examples(10)
+@given(seed=st.integers(0, 2**32 - 1), metrics=st.sampled_from([["taxicab"], ["fellegi_sunter", "adhoc"]]))
+def test_the_order_of_the_files_is_an_attack_with_one_more_variable(order_of, seed, metrics):
+    puf, eif, links = files(np.random.default_rng(seed), order_of, "noise", n=300)
+    rows = [file.astype(object).astype(str).to_dict("records") for file in (puf, eif)]
+    variables = [{"name": name, "type": kind} for name, kind in TYPES.items()]
+    study = {**ORDERED, "metrics": {name: {} for name in metrics}}
+    iuf = [{"p": p, "e": e} for p, e in links]
+    table, _ = made(run(study, *rows, iuf))
+    (line,) = table[table["kind"] == "order"].to_dict("records")
+    assert line["detail"] == ("keys" if order_of == "of keys" else "rows")
+    of_metrics = table[table["kind"].isin(["declared", "standard"])]
+    best = of_metrics.sort_values(["n_right", "n_confirmed"], ascending=False, kind="stable").iloc[0]
+    assert line["metric"] == best["metric"]
+    # The position that brings links nearest, as a study would have it that declares it.
+    strata, keys = ([[row[name] for row in side] for side in rows] for name in ("region", "key"))
+    linked = [(keys[0].index(p), keys[1].index(e)) for p, e in links]
+    ranks = [list(range(len(side))) for side in rows]
+    numbers = [ordering.serial(side) for side in keys]
+    own, other = numbers if order_of == "of keys" else ranks
+    if order_of == "reversed":
+        other = [-one for one in other]
+    scales = [
+        [ordering.positions(side, of, within=within) for side, of in zip((own, other), strata, strict=True)]
+        for within in (True, False)
+    ]
+    if order_of == "of keys":
+        scales.append([own, [one + np.median([own[p] - other[e] for p, e in linked]) for one in other]])
+    near = [ordering.nearer(*scale, strata[1], linked) for scale in scales]
+    chosen = scales[int(np.argmin(near))]
+    placed = [
+        [{**row, "position": repr(float(place))} for row, place in zip(side, places, strict=True)]
+        for side, places in zip(rows, chosen, strict=True)
+    ]
+    changed = {**study, "linking_variables": [*variables, {"name": "position", "type": "numeric"}]}
+    check(line, one_by_one(only(changed, best["metric"], DEFAULTS[best["metric"]]), [*placed, iuf]).line)
+
+
+def test_files_in_no_order_have_no_such_attack():
+    puf, eif, links = files(np.random.default_rng(5), "random", "none", n=300)
+    rows = [file.astype(object).astype(str).to_dict("records") for file in (puf, eif)]
+    table, _ = made(run(ORDERED, *rows, [{"p": p, "e": e} for p, e in links]))
+    assert "order" not in set(table["kind"])
+
+
+@examples(40)
 @given(drawn=studies(fewest=1), work=st.sampled_from([0.0, 0.06, 0.2, 0.6, 3.0]))
 def test_a_limit_on_work_leaves_out_attacks_and_changes_none(drawn, work):
     study, *rows = drawn

@@ -64,6 +64,7 @@ def test_a_unit_is_one_record_with_lists_of_its_members():
         "sex": [["m", "m"], ["f", "f"], ["f"]],
         "size": ["2", "2", "1"],
         "n_members": [2, 2, 1],
+        "source_row": [PUF["hh"].index(unit) for unit in ("a", "b", "c")],
     }
     assert made.iuf.to_pydict() == {
         "puf": [0, 1],
@@ -78,11 +79,12 @@ def test_a_unit_is_one_record_with_lists_of_its_members():
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(5)))[::17])
 @pytest.mark.parametrize("bucket", [1, 2**18])
-def test_the_order_of_rows_does_not_matter(order, bucket, monkeypatch):
+def test_only_the_rows_of_the_source_depend_on_their_order(order, bucket, monkeypatch):
     monkeypatch.setattr(ordering, "BUCKET", bucket)
     shuffled = {name: [values[at] for at in order] for name, values in PUF.items()}
     made, expected = prepared(shuffled), prepared()
-    assert made.puf.equals(expected.puf)
+    assert made.puf["source_row"].to_pylist() == [shuffled["hh"].index(unit) for unit in made.puf["hh"].to_pylist()]
+    assert made.puf.drop_columns("source_row").equals(expected.puf.drop_columns("source_row"))
     assert made.iuf.equals(expected.iuf)
 
 

@@ -53,7 +53,6 @@ REFUSED = [
     (plain(linking_variables=[{"name": "x", "type": "numeric", "level": "unit"}]),
      "`x` must not have `level: unit` without `units`."),
     (of_units(metrics={"winkler": {}}), "`.metrics.winkler` must not be given with `units`, because it"),
-    (of_units(metrics={"fellegi_sunter": {}}), "`.metrics.fellegi_sunter` must not be given with `units`"),
     (of_units(metrics={"unicity": {}}, units={**UNITS, "members": "some"}),
      "`.metrics.unicity` must not be given with `members: some`"),
     (of_units(metrics={"unicity": {"interactions": "jointly_observed"}}),

@@ -156,7 +156,7 @@ def attack(
         The strata variables: records are compared only if these are equal.
     metrics : iterable of str, or mapping, optional
         The names of the metrics, or the section `metrics`, ``{"taxicab": {"alpha": 0.4}}``. By default unicity,
-        taxicab, euclidean, adhoc and, without `units`, Fellegi–Sunter.
+        taxicab, euclidean, adhoc and Fellegi–Sunter.
     puf_id, eif_id : str or sequence of str, optional
         The key columns of the two files; `links` has those of the PUF first, then those of the EIF. By default, the
         two columns of `links` have the names of the keys.
@@ -204,7 +204,7 @@ def attack(
     frames = named(puf=puf, eif=eif, iuf=links)
     keys = _keys(frames["iuf"], puf_id, eif_id)
     if metrics is None:
-        metrics = standard(of_units=units is not None)
+        metrics = standard()
     sections: dict[str, Any] = {
         "files": {
             "puf": file_section("puf", id=keys[0]),

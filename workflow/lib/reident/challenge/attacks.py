@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from reident.challenge import order
 from reident.challenge.joins import Joins, sets
-from reident.challenge.settings import DECLARED, EXACT, JOIN, KINDS, STANDARD, WITHOUT, ChallengeSettings
+from reident.challenge.settings import (
+    DECLARED,
+    EXACT,
+    INFORMED,
+    JOIN,
+    KINDS,
+    ORDER,
+    STANDARD,
+    WEIGHED,
+    WITHOUT,
+    ChallengeSettings,
+)
 from reident.challenge.work import of_attack, of_join
+from reident.intake.grouping import MEMBER_LINKS
 from reident.linkage import batches, surest
 from reident.linkage.attack import AttackFiles, attack, claim
 from reident.linkage.attack_settings import AttackSettings
@@ -22,6 +36,7 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Estimates, ScoringContext, progress_of_share
 from reident.linkage.rates import rate, rates_of
 from reident.linkage.settings import AGREEMENT, ANY, WHOLE, ClaimSettings
+from reident.linkage.strata import links_inside, stratum_of_records
 from reident.linkage.weights import without
 
 if TYPE_CHECKING:
@@ -64,7 +79,10 @@ class Made(NamedTuple):
 
 
 class _Attack(NamedTuple):
-    """An attack that may be tried: its kind, metric and detail, and its work; what it attacks, or what it joins on."""
+    """An attack that may be tried: its kind, metric and detail, and its work; what it attacks, or what it joins on.
+
+    `by_metric` has what it attacks by the kind and metric of the attacks before it, of which the strongest decides.
+    """
 
     kind: str
     metric: str
@@ -72,6 +90,14 @@ class _Attack(NamedTuple):
     work: float
     attack: tuple[AttackSettings, AttackFiles] | None = None
     names: tuple[str, ...] = ()
+    by_metric: Mapping[tuple[str, str], tuple[AttackSettings, AttackFiles]] = MappingProxyType({})
+
+    def after(self, lines: list[dict[str, Any]]) -> _Attack:
+        """Return the attack with the metric that the attacks before it decide."""
+        if not self.by_metric:
+            return self
+        strongest = order.strongest(lines, self.by_metric)
+        return self._replace(metric=strongest[1], attack=self.by_metric[strongest])
 
     @property
     def is_weighed(self) -> bool:
@@ -82,8 +108,8 @@ class _Attack(NamedTuple):
 def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, context: ScoringContext) -> pd.DataFrame:
     """Return the attacks at hand of a study, one line each.
 
-    Standard attacks are tried first, then joins, then those without a variable, each if its estimated work is within
-    what is left; the line of one that is not tried has no count.
+    Standard attacks are tried first, then the strongest metric with the order of the files, joins, and those without a
+    variable, each if its estimated work is within what is left; the line of one that is not tried has no count.
 
     Parameters
     ----------
@@ -103,8 +129,9 @@ def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, conte
     lines, records = list(_declared(settings, made)), _Records(files.prepared["puf"].num_rows)
     for source in made.pairs.values():
         records.add(source)
-    for one, tried in chosen:
+    for at_hand, tried in chosen:
         line: dict[str, Any] = {}
+        one = at_hand.after(lines)
         if tried and one.attack is not None:
             weights = made.weights(one.detail) if one.is_weighed else None
             job = context._replace(progress=progress_of_share(context.progress, done / n, 1 / n), weights=weights)
@@ -158,6 +185,8 @@ def _at_hand(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attac
         cut_so = files if standard.binning == declared.binning else files._replace(binned=None)
         for name in standard.metrics:
             yield _of_metric(STANDARD, name, "", standard, cut_so)
+    yield from _informed(settings, files)
+    yield from _by_order(settings, files)
     for names in sets([variable.name for variable in declared.variables]):
         yield _Attack(JOIN, EXACT, "+".join(names), of_join(files, len(names)), names=names)
     for name in declared.metrics:
@@ -165,6 +194,39 @@ def _at_hand(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attac
         for variable in declared.variables:
             if (changed := recode(alone, files, {variable.name: None})) is not None:
                 yield _of_metric(WITHOUT, name, variable.name, *changed)
+
+
+def _informed(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attack]:
+    """Yield the blind attack by Fellegi–Sunter of somebody who knows true links, where there are any."""
+    for attacked in (settings.declared, settings.standard):
+        options: Any = None if attacked is None else attacked.metrics.get(WEIGHED)
+        if attacked is None or options is None or options.m == "informed":
+            continue
+        inside = links_inside(files.iuf, *(stratum_of_records(files.strata[side]) for side in ("puf", "eif")))
+        if inside.any() and (attacked.members is None or set(MEMBER_LINKS) <= set(files.iuf.column_names)):
+            known = dataclasses.replace(attacked, metrics={WEIGHED: options.model_copy(update={"m": "informed"})})
+            cut_so = files if attacked.binning == settings.declared.binning else files._replace(binned=None)
+            yield _of_metric(INFORMED, WEIGHED, "", known, cut_so)
+        return
+
+
+def _by_order(settings: ChallengeSettings, files: AttackFiles) -> Iterator[_Attack]:
+    """Yield the attack with the position in the files, where that tells something beside the values.
+
+    Its work is that of the metric that takes most, whichever is the strongest.
+    """
+    if not settings.budget or (found := order.of_files(settings.declared, files)) is None:
+        return
+    by_metric = {}
+    for kind, attacked in ((DECLARED, settings.declared), (STANDARD, settings.standard)):
+        if attacked is None:
+            continue
+        for name in attacked.metrics:
+            if (changed := order.with_position(name, attacked, files, found)) is not None:
+                by_metric[kind, name] = changed
+    if by_metric:
+        work = max(of_attack(*changed) for changed in by_metric.values())
+        yield _Attack(ORDER, "", found.puf_order, work, by_metric=by_metric)
 
 
 def _of_metric(kind: str, name: str, detail: str, settings: AttackSettings, files: AttackFiles) -> _Attack:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from reident.challenge.settings import DECLARED, EXACT, JOIN, STANDARD, WITHOUT
+from reident.challenge.settings import DECLARED, EXACT, INFORMED, JOIN, ORDER, STANDARD, WITHOUT
 from reident.intake.severity import UNDERSTATES, StudyWarning
 from reident.linkage.limits import CLAIMS, COLUMNS, ends, judge_metric
 from reident.linkage.settings import AGREEMENT, ANY
@@ -35,6 +35,7 @@ def name(kind: str, metric: str, detail: str) -> str:
         STANDARD: f"standard {metric}",
         JOIN: f"{EXACT} {detail}",
         WITHOUT: f"{metric} without {detail}",
+        ORDER: f"{metric} with the order of {detail}",
     }
     return names.get(kind, f"{metric} of {detail}")
 
@@ -59,8 +60,8 @@ def is_own(limits: pd.DataFrame, decision: Mapping[str, Any]) -> pd.Series:
 
 
 def of_others(attacks: pd.DataFrame) -> pd.DataFrame:
-    """Return the attacks that were tried, with their names."""
-    lines = attacks[attacks["n_suspected"].notna()]
+    """Return the attacks that were tried, with their names; that of somebody who knows true links is not at hand."""
+    lines = attacks[attacks["n_suspected"].notna() & (attacks["kind"] != INFORMED)]
     parts = zip(lines["kind"], lines["metric"], lines["detail"].fillna("").astype(str), strict=True)
     return lines.assign(name=[name(*part) for part in parts])
 
@@ -159,7 +160,7 @@ def _warning(line: pd.Series, limit: str, bound: float, attacks: int) -> StudyWa
     fields = {
         "metric": in_words(str(line["metric"])),
         "how": str(line["kind"]),
-        "detail": " + ".join(str(line["detail"]).split("+")) if line["kind"] not in (DECLARED, STANDARD, ANY) else "",
+        "detail": " + ".join(str(line["detail"]).split("+")) if line["kind"] in (AGREEMENT, JOIN, WITHOUT) else "",
         "n": n,
         "claims": int(line[whole]),
         "bound": float(bound) if is_share else int(bound),

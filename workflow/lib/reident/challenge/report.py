@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.challenge import limits as attacks
-from reident.challenge.settings import DECLARED, JOIN, STANDARD, WITHOUT
+from reident.challenge.settings import DECLARED, INFORMED, JOIN, ORDER, STANDARD, WEIGHED, WITHOUT
 from reident.challenge.standard import NAMES
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.outcomes import ATTACK, BREAKS, EXCEEDS, LIMITS, SUREST
@@ -39,6 +39,8 @@ def in_words(line: Mapping[str, Any]) -> str:
     kind, metric = line["kind"], title(str(line["metric"]))
     if kind == AGREEMENT:
         return TEXT("name.agreement", k=int(line["detail"]))
+    if kind == ORDER:
+        return TEXT(f"name.order_{line['detail']}", metric=metric)
     names = listed([escape(name) for name in str(line["detail"]).split("+")])
     named = {"metric": metric} if kind not in {JOIN, ANY} else {}
     return TEXT(f"name.{kind}", **named, **({"names": names} if kind in {JOIN, WITHOUT} else {}))
@@ -86,6 +88,14 @@ def of_any(results: Results) -> pd.Series:
     return lines[lines["kind"] == ANY].iloc[0]
 
 
+def informed(results: Results) -> tuple[float, float] | None:
+    """Return the right best guesses of Fellegi–Sunter, blind and with known links; None where one was not tried."""
+    lines = results.table(ATTACKS)
+    lines = lines[(lines["metric"] == WEIGHED) & lines["n_right"].notna()]
+    blind, known = (lines[lines["kind"].isin(kinds)]["n_right"] for kinds in ((DECLARED, STANDARD), (INFORMED,)))
+    return None if blind.empty or known.empty or not results.confirmable else (blind.iloc[0], known.iloc[0])
+
+
 def untried(results: Results) -> int:
     """Return how many attacks at hand were not tried."""
     return int(results.table(ATTACKS)["n_suspected"].isna().sum())
@@ -120,7 +130,10 @@ def attacks_text(results: Results) -> str:
     if absent := [title(name) for name in NAMES if name not in set(_standard(lines)["metric"])]:
         texts.append(TEXT("not_possible", n=len(absent), metrics=listed(absent)))
     left = lines[lines["n_suspected"].isna()]
-    kinds = [TEXT(f"untried.{kind}", n=len(group)) for kind, group in left.groupby("kind", sort=False)]
+    kinds = [
+        TEXT(f"untried.{kind}", **({} if kind in {INFORMED, ORDER} else {"n": len(group)}))
+        for kind, group in left.groupby("kind", sort=False)
+    ]
     texts.append(TEXT("untried.some", kinds=listed(kinds)) if kinds else TEXT("untried.none"))
     return " ".join(texts)
 

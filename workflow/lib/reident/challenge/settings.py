@@ -11,9 +11,12 @@ from reident.linkage.settings import AGREEMENT, ANY
 if TYPE_CHECKING:
     from reident.linkage.attack_settings import AttackSettings
 
-DECLARED, STANDARD, JOIN, WITHOUT = "declared", "standard", "join", "without"
-KINDS = (DECLARED, STANDARD, ANY, AGREEMENT, JOIN, WITHOUT)
+DECLARED, STANDARD, INFORMED, ORDER, JOIN, WITHOUT = "declared", "standard", "informed", "order", "join", "without"
+KINDS = (DECLARED, STANDARD, ANY, INFORMED, ORDER, AGREEMENT, JOIN, WITHOUT)
 """The kinds of attacks at hand, in the order of the table."""
+
+WEIGHED = "fellegi_sunter"
+"""The metric of somebody who knows true links."""
 
 EXACT = "exact_values"
 """Stands for the join on exact values where tables have a metric."""

@@ -8,9 +8,10 @@ candidate and EM converges sooner or later.
 
 from __future__ import annotations
 
-from math import comb
+from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
+from reident.intake.grouping import N_MEMBERS
 from reident.linkage import weights
 from reident.linkage.batches import values_of
 from reident.linkage.metrics.candidates import MAX_PAIRS
@@ -42,6 +43,9 @@ OF_WEIGHED_PAIR, OF_CANDIDATES = 5e-9, 4e-5
 ROUNDS, OF_SCORES = 35, 2
 """The rounds in which weights are learnt, about, and those that the scores are worth."""
 
+OF_INFORMED = 0.25
+"""The part of this that remains where m is not learnt."""
+
 OF_UNKNOWN_PAIR = 2e-8
 """Of each pair and variable of a metric of the user's own."""
 
@@ -57,11 +61,14 @@ def of_attack(settings: SearchSettings, files: AttackFiles, *, learns: bool = Tr
     base = START + records * OF_RECORD
     if name == "unicity":
         return base + records * _sets(options, settings, files) * OF_SET
+    part = OF_INFORMED if name == "fellegi_sunter" and options.m == "informed" else 1.0  # of the rounds
+    if name == "fellegi_sunter" and settings.members is not None:
+        return base + v * pairs * _mean_members(files) * (OF_SCORES + part * ROUNDS) * OF_WEIGHED_PAIR
     if name == "fellegi_sunter" and not options.by_pattern:
         if pairs > MAX_PAIRS:
-            return base + v * records * OF_CANDIDATES
-        rounds = OF_SCORES + (_rounds(pairs, files.prepared["puf"].num_rows) if learns else 0)
-        return base + v * pairs * rounds * OF_WEIGHED_PAIR
+            return base + part * v * records * OF_CANDIDATES
+        rounds = _rounds(pairs, files.prepared["puf"].num_rows) if learns else 0
+        return base + v * pairs * (OF_SCORES + part * rounds) * OF_WEIGHED_PAIR
     if settings.members is not None:
         return base + pairs * v * OF_UNIT_PAIR
     return base + pairs * v * (OF_PAIR if name in PLAIN or name == "fellegi_sunter" else OF_UNKNOWN_PAIR)
@@ -73,6 +80,12 @@ def _rounds(pairs: int, n_puf: int) -> float:
         return ROUNDS
     first, others = (min(n / n_puf, 1) for n in (weights.FIRST_RECORDS, weights.RECORDS))
     return FIRST_ROUNDS * first + (ROUNDS - FIRST_ROUNDS) * others
+
+
+def _mean_members(files: AttackFiles) -> float:
+    """Return how many pairs of members a pair of units has on average."""
+    sums = (int(table[N_MEMBERS].to_numpy().sum()) / max(table.num_rows, 1) for table in files.prepared.values())
+    return prod(sums)
 
 
 def of_join(files: AttackFiles, n_variables: int) -> float:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.drafting import counterparts, dates, draft, grouping, links, recodes, strata, types
+from reident.drafting import counterparts, dates, draft, grouping, links, order, recodes, strata, types
 from reident.drafting.counterparts import Pair
 from reident.drafting.draft import Missing
 from reident.drafting.links import Key, Links
@@ -22,6 +22,7 @@ from reident.intake.severity import MIN_RECORDS
 from reident.intake.units import Unit
 from reident.linkage.metrics import standard
 from reident.linkage.metrics.unicity import MAX_VARIABLES
+from reident.sections import codes
 from reident.sections.days import ISO
 from reident.sections.exact import rational_text
 from reident.sections.linkage import MAX_LINKING_VARIABLES
@@ -66,8 +67,8 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     """
     sources = [describe(path, out) for path in paths]
     # The smallest file first: what is wrong in it is said before a large one is read.
-    order = sorted(range(len(paths)), key=lambda at: paths[at].stat().st_size)
-    profiles = {at: profile(sources[at]) for at in order}
+    by_size = sorted(range(len(paths)), key=lambda at: paths[at].stat().st_size)
+    profiles = {at: profile(sources[at]) for at in by_size}
     files = [profiles[at] for at in range(len(paths))]
     puf, eif = files[:2]
     links_ = links.find(puf, eif, files[2]) if len(files) > 2 else None
@@ -100,9 +101,22 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     _strata(sheet, variables, effects, stratum, every)
     _linking(sheet, [variable for variable in variables if variable.name != stratum], left)
     _rest(sheet, (puf, eif), named, variables, left)
-    _closing(sheet, len(variables) - (stratum is not None), units=units is not None and units.sure)
+    _closing(sheet, len(variables) - (stratum is not None))
     facts = _facts(files, keys, variables, stratum, links_, left)
-    return sheet.text(), [*facts, *([] if units is None else [grouping.fact(units)])]
+    facts += [] if units is None else [grouping.fact(units)]
+    if links_ is not None:
+        facts += order.facts((puf.name, eif.name), links_, (_values(variable) for variable in variables))
+    return sheet.text(), facts
+
+
+def _values(variable: Variable) -> np.ndarray:
+    """Return the values of the PUF in linked records: numbers, -inf where missing, or codes of categories."""
+    texts = [text or "" for text in (variable.linked[0].tolist() if variable.linked is not None else ())]
+    if variable.kind.kind != "categorical":
+        numbers = [codes.number(text) for text in texts]
+        if any(one is not None for one in numbers):
+            return np.array([-np.inf if one is None else float(one) for one in numbers])
+    return np.unique(np.array(texts, str), return_inverse=True)[1]
 
 
 def _variables(puf: File, eif: File, keys: tuple[Key, Key], links: Links | None) -> list[Variable]:
@@ -332,8 +346,8 @@ def _rest(
     sheet.gap()
 
 
-def _closing(sheet: Sheet, n: int, *, units: bool) -> None:
-    metrics = "{" + ", ".join(f"{name}: {{}}" for name in standard(of_units=bool(units))) + "}"
+def _closing(sheet: Sheet, n: int) -> None:
+    metrics = "{" + ", ".join(f"{name}: {{}}" for name in standard()) + "}"
     if n > MAX_VARIABLES:
         metrics = metrics.replace("unicity: {}", "unicity: {max_order: 3}")
     sheet.add(f"metrics: {metrics}", "config/README.md describes their options")

@@ -44,7 +44,7 @@ class Key(NamedTuple):
 class Links(NamedTuple):
     """The true links: `n` of them, `unknown` of which name a record that is not in one of the files.
 
-    `records` are the linked records of both files, row by row.
+    `records` are the linked records of both files, row by row, and `rows` their places in the files.
     """
 
     source: Source
@@ -53,6 +53,7 @@ class Links(NamedTuple):
     n: int
     unknown: int
     records: tuple[pa.Table, pa.Table]
+    rows: tuple[np.ndarray, np.ndarray]
 
     @property
     def compared(self) -> int:
@@ -252,7 +253,7 @@ def _joined(puf: File, eif: File, iuf: File, first: Key, second: Key) -> Links:
     columns = [*first.linked, *second.linked]
     batches = list(scan.batches(iuf.source, columns))
     table = pa.Table.from_batches(batches).group_by(columns).aggregate([])
-    sides = []
+    sides, places = [], []
     n = table.num_rows
     if n > MAX_LINKS:
         order = np.argsort(hashes([table[name].combine_chunks() for name in columns]), kind="stable")
@@ -261,29 +262,35 @@ def _joined(puf: File, eif: File, iuf: File, first: Key, second: Key) -> Links:
         sampled = table
     complete = np.ones(n, bool)
     for file, key in ((puf, first), (eif, second)):
-        records, has = _records(file, key, table, sampled)
+        records, rows, has = _records(file, key, table, sampled)
         sides.append((records, positions(records, key.columns, sampled, key.linked)))
+        places.append(rows)
         complete &= has
     joint = (sides[0][1] >= 0) & (sides[1][1] >= 0)
-    records = tuple(table_.take(rows[joint]) for table_, rows in sides)
-    return Links(iuf.source, first, second, n, int((~complete).sum()), (records[0], records[1]))
+    linked = [(table_.take(of[joint]), place[of[joint]]) for (table_, of), place in zip(sides, places, strict=True)]
+    (ours, our_rows), (theirs, their_rows) = linked
+    unknown = int((~complete).sum())
+    return Links(iuf.source, first, second, n, unknown, (ours, theirs), (our_rows, their_rows))
 
 
-def _records(file: File, key: Key, links: pa.Table, sampled: pa.Table) -> tuple[pa.Table, np.ndarray]:
-    """Return the records of a file that sampled links name, and which of all links name a record of it."""
+def _records(file: File, key: Key, links: pa.Table, sampled: pa.Table) -> tuple[pa.Table, np.ndarray, np.ndarray]:
+    """Return the records of a file that sampled links name, their rows, and which of all links name a record of it."""
     every = hashes([links[name].combine_chunks() for name in key.linked])
     sampled_hashes = np.sort(hashes([sampled[name].combine_chunks() for name in key.linked]))
     ordered = np.sort(every)
     has = np.zeros(len(ordered), bool)
-    kept = []
+    kept, rows, start = [], [], 0
     for batch in scan.batches(file.source):
         of_batch = hashes([batch.column(name) for name in key.columns])
         at = np.searchsorted(ordered, of_batch).clip(max=max(len(ordered) - 1, 0))
         has[at[ordered[at] == of_batch]] = True
         at = np.searchsorted(sampled_hashes, of_batch).clip(max=max(len(sampled_hashes) - 1, 0))
-        kept.append(batch.filter(pa.array(sampled_hashes[at] == of_batch)))
+        named = sampled_hashes[at] == of_batch
+        kept.append(batch.filter(pa.array(named)))
+        rows.append(np.flatnonzero(named) + start)
+        start += len(named)
     first = np.searchsorted(ordered, every)
-    return pa.Table.from_batches(kept), has[first]
+    return pa.Table.from_batches(kept), np.concatenate(rows), has[first]
 
 
 def _better(first: Links, second: Links) -> Links:

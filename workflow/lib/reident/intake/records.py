@@ -23,6 +23,10 @@ from reident.sections.files import SourceFile
 PERSON = "external_person"
 """The column of the prepared EIF with the person of each record, where the study names one."""
 
+SOURCE_ROW = "source_row"
+"""The column of the prepared files with the place of each record in its source, from 0; of a unit, that of its
+first row. Only what asks for the order of the source reads it (METHODS §1.1)."""
+
 Sink = Callable[[pa.Table], None]
 """Takes the rows of a table, batch by batch: at least one batch, which may be empty."""
 
@@ -162,11 +166,12 @@ class RecordReader:
                 self.keys.look(bucket, key)
                 if ordered.repeats:
                     continue
-                records, row = bucket.table, np.arange(start, start + len(bucket.row))
+                records, row, source_row = bucket.table, np.arange(start, start + len(bucket.row)), bucket.row
                 if self.grouping is not None:
                     records, row = self.grouping.group(records, key)
-                    key = key.take(pa.array(np.searchsorted(row, np.arange(start, self.grouping.n))))
-                sink(records.select(self._columns))
+                    first = np.searchsorted(row, np.arange(start, self.grouping.n))
+                    key, source_row = key.take(pa.array(first)), np.minimum.reduceat(bucket.row, first)
+                sink(records.select(self._columns).append_column(SOURCE_ROW, pa.array(source_row.astype(np.int32))))
                 for lookup, others in zip(lookups, scattered, strict=True):
                     lookup.look(others.pieces(at), key, start)
                 if clusters is not None:

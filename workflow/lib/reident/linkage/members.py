@@ -198,6 +198,8 @@ def _reached(
     a, b = size["puf"][truth.puf], size["eif"][truth.eif]
     if not REGISTRY[metric].ranked:
         return a == b
+    if REGISTRY[metric].weighs:  # members left over count for nothing
+        return np.ones(len(a), bool)
     counted = np.maximum(a, b) if pairing.whole else b
     return in_reach(compares, len(pairing.variables), counted - np.minimum(a, b), counted)
 

@@ -31,6 +31,10 @@ number: where the evidence is weak, EM would otherwise lower both until nobody i
 FIRST_ROUNDS = 20
 """The first of these may go over few records: the last ones lead from there to where EM ends with more records."""
 
+FEW_HELD, MORE = 1 / 10, 1.15
+"""Where fewer links than this share come out, they are held at it instead, if that many times more are then expected:
+where few records have a link, many that are held would blur what is learnt of them."""
+
 CLOSE, MAX_ROUNDS = 1e-6, 200
 """The number of links is learnt when it changes by no more than this share of itself; or after so many rounds."""
 
@@ -87,7 +91,18 @@ class PairModel:
         first, expect : callable
             Take probabilities to the links that are expected at each level, and in all: in the first rounds and then.
         """
-        held = HELD * self._most
+        found, number, total = self._held_at(HELD, first, expect, progress)
+        if number < FEW_HELD * self._most:
+            fewer, _, total_of_fewer = self._held_at(FEW_HELD, first, expect, None)
+            if total_of_fewer >= MORE * total:
+                found = fewer
+        return found
+
+    def _held_at(
+        self, share: float, first: Expectation, expect: Expectation, progress: Progress | None
+    ) -> tuple[LinkModel, float, float]:
+        """Return the model that is learnt with links held at a share, its links, and these without a bound."""
+        held = share * self._most
         links, prior = self.start, held / max(self._n_pairs, 1)
         for done in range(HELD_ROUNDS):
             round_of = first if done < FIRST_ROUNDS else expect
@@ -97,25 +112,28 @@ class PairModel:
             if progress is not None:
                 progress((done + 1) / (HELD_ROUNDS + 10))
         found = self.probabilities(links)
-        number, rounds, converged = self._number_of_links(expect, found, held)
+        number, unbounded, rounds, converged = self.number_of_links(expect, found, held)
         largest = (self._most + 0.5) / (self._n_pairs + 1)
         prior = self._prior(number)
-        return LinkModel(links[:-1], found.m, prior, largest, HELD_ROUNDS + rounds, converged, held=held)
+        model = LinkModel(links[:-1], found.m, prior, largest, HELD_ROUNDS + rounds, converged, held=held)
+        return model, number, unbounded
 
-    def _number_of_links(self, expect: Expectation, found: Probabilities, start: float) -> tuple[float, int, bool]:
-        """Return the number of links that EM ends with where m and u stay, the rounds, and whether it has converged.
+    def number_of_links(
+        self, expect: Expectation, found: Probabilities, start: float
+    ) -> tuple[float, float, int, bool]:
+        """Return the links that EM ends with where m and u stay, these without a bound, the rounds, if it converged.
 
         After every second round it is taken where both lead if each moves by the same share of the one before (Aitken).
         """
-        numbers = [start]
+        numbers, total = [start], start
         for rounds in range(1, MAX_ROUNDS + 1):
             _, total = expect(found._replace(prior=self._prior(numbers[-1])))
             numbers.append(self._held(total))
             if abs(numbers[-1] - numbers[-2]) <= CLOSE * numbers[-1]:
-                return numbers[-1], rounds, True
+                return numbers[-1], total, rounds, True
             if len(numbers) == 3:
                 numbers = [self._held(_limit(*numbers))]
-        return numbers[-1], MAX_ROUNDS, False
+        return numbers[-1], total, MAX_ROUNDS, False
 
     def _held(self, number: float) -> float:
         return min(max(number, LEAST_HELD * self._most), float(self._most))

@@ -244,6 +244,8 @@ class _Kept:
         if scored.suspected is not None:
             chosen = np.flatnonzero(scored.suspected)
             scored = scored._replace(puf=scored.puf[chosen], eif=scored.eif[chosen], score=scored.score[chosen])
+            if scored.own_score is not None:
+                scored = scored._replace(own_score=scored.own_score[chosen])
         ambiguous = np.flatnonzero(scored.ambiguous)
         nothing = np.full(len(ambiguous), np.nan)
         pairs = _Pairs(

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from reident.intake import keys
 from reident.intake.grouping import N_MEMBERS
 from reident.linkage.batches import values_of
-from reident.linkage.pairing import Records, encode, spreads
+from reident.linkage.pairing import Pairing, Records, Scope, encode, spreads
 from reident.linkage.strata import stratum_of_records
 from reident.linkage.tally import grouped
 
@@ -69,6 +69,20 @@ class UnitPairing(NamedTuple):
     def n_strata(self) -> int:
         """The number of strata."""
         return len(self.spread)
+
+    def rows(self) -> Pairing:
+        """Return the members of the units as records, each with the values of its unit, by stratum and unit."""
+        sides, starts = [], []
+        for units, bounds in ((self.puf, self.starts[0]), (self.eif, self.starts[1])):
+            unit = np.repeat(np.arange(len(units.start) - 1), np.diff(units.start))
+            codes = np.empty((len(unit), len(self.variables)), np.int32)
+            values = np.empty(codes.shape)
+            for places, records, rows in ((self.own, units.own, unit), (self.of_members, units.members, slice(None))):
+                codes[:, places], values[:, places] = records.codes[rows], records.values[rows]
+            sides.append(Records(codes, values))
+            starts.append(units.start[bounds])
+        scope = Scope(sides[0].values, sides[1].values)
+        return Pairing(self.variables, sides[0], sides[1], self.labels, self.spread, scope, (starts[0], starts[1]))
 
     def counted(self, puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
         """Return how many members count in pairs of units."""

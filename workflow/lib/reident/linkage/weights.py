@@ -15,12 +15,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from reident.errors import InputError
+from reident.intake.grouping import MEMBER_LINKS, N_MEMBERS
 from reident.kernels import evidence, patterns
 from reident.kernels.compared import Compared, compare, of_rows
 from reident.kernels.differences import Differences
 from reident.kernels.evidence import Evidence
+from reident.kernels.unit_evidence import expected, odds_of
+from reident.linkage.batches import values_of
 from reident.linkage.intervals import ends
 from reident.linkage.metrics import candidates, fellegi_sunter
 from reident.linkage.metrics.contract import Estimates, Progress, progress_of_share
@@ -38,11 +42,12 @@ from reident.linkage.metrics.levels import (
     starts_of,
     whole_values,
 )
-from reident.linkage.pair_links import Expectation, PairModel, Probabilities, shares_of
+from reident.linkage.pair_links import HELD, Expectation, PairModel, Probabilities, shares_of
 from reident.linkage.pairing import Comparison, Pairing
 from reident.linkage.pattern_links import LinkModel, maximise
 from reident.linkage.settings import WeighingSettings
 from reident.linkage.strata import links_inside, stratum_of_records
+from reident.linkage.unit_pairing import UnitComparison, UnitPairing
 from reident.sections.exact import SCALE
 
 DIGITS = 12
@@ -75,6 +80,8 @@ def estimate(
     InputError
         If a blind intruder compares so many variables that there are too many patterns.
     """
+    if N_MEMBERS in files["puf"].column_names:
+        return _of_units(settings, files, strata, manifest, iuf, threads, progress)
     comparison = Comparison(settings.variables, files, strata, len(manifest))
     sizes = manifest[["n_puf", "n_eif", "pairs"]].reset_index(drop=True).astype(int)
     occupied = sizes[sizes["pairs"] > 0]
@@ -88,6 +95,134 @@ def estimate(
     else:
         found = _by_pattern(settings, comparison, occupied, known, most, incomplete, threads, progress)
     return _estimates(settings, int(occupied["pairs"].sum()), *found, incomplete)
+
+
+class _MemberRows:
+    """The members of the units of some strata as records, as the estimation takes a comparison of records."""
+
+    def __init__(self, pairing: Pairing, lines: np.ndarray) -> None:
+        self._pairing, self._lines = pairing, lines
+
+    def pairings(self, _: np.ndarray) -> Pairing:
+        """Return the members of all of the strata."""
+        return self._pairing
+
+    def whole(self) -> Pairing:
+        """Return the same."""
+        return self._pairing
+
+    def pairing(self, line: int) -> Pairing:
+        """Return the members of one stratum."""
+        at, (puf, eif) = int(np.searchsorted(self._lines, line)), starts_of(self._pairing)
+        rows = slice(puf[at], puf[at + 1]), slice(eif[at], eif[at + 1])
+        sides = self._pairing.puf.take(rows[0]), self._pairing.eif.take(rows[1])
+        return self._pairing._replace(puf=sides[0], eif=sides[1], starts=None)
+
+
+def _of_units(
+    settings: WeighingSettings,
+    files: Mapping[str, pa.Table],
+    strata: Mapping[str, pa.Table],
+    manifest: pd.DataFrame,
+    iuf: pa.Table | None,
+    threads: int,
+    progress: Progress | None,
+) -> Estimates:
+    """Estimate m and u from the members as records, and the share of links among the pairs of units.
+
+    Raises
+    ------
+    InputError
+        If there are more pairs of units than are weighed, or an informed intruder has no links of members.
+    """
+    occupied = manifest[["n_puf", "n_eif", "pairs"]].reset_index(drop=True).astype(int)
+    occupied = occupied[occupied["pairs"] > 0]
+    lines, n_pairs = occupied.index.to_numpy(), int(occupied["pairs"].sum())
+    if n_pairs > candidates.MAX_PAIRS:
+        raise InputError(
+            f"`metrics.fellegi_sunter` compares at most {candidates.MAX_PAIRS:,} pairs of units, but the strata have "
+            f"{n_pairs:,}. Use finer strata, or leave it out."
+        )
+    units = UnitComparison(settings.variables, files, strata, len(manifest), "study")
+    puf_rows = [units.rows("puf", line) for line in lines.tolist()]
+    pairing = units.pairing(lines, puf_rows, whole=True)
+    rows = pairing.rows()
+    sizes = np.column_stack([np.diff(starts) for starts in starts_of(rows)])
+    of_rows = pd.DataFrame({"n_puf": sizes[:, 0], "n_eif": sizes[:, 1], "pairs": sizes.prod(axis=1)}, index=lines)
+    incomplete = [
+        any(
+            table[variable.name].null_count > 0 or values_of(table[variable.name]).null_count > 0
+            for table in files.values()
+        )
+        for variable in settings.variables
+    ]
+    most_rows, most = (int(table[["n_puf", "n_eif"]].min(axis=1).sum()) for table in (of_rows, occupied))
+    known = _known_members(
+        settings, iuf, strata, pairing, [units.rows("eif", line) for line in lines.tolist()], puf_rows
+    )
+    of_pairs = settings.differences or settings.competition or settings.frequency
+    comparison: Any = _MemberRows(rows, lines)
+    if of_pairs:
+        found = _by_pair(settings, comparison, of_rows, known, most_rows, threads, progress)
+    else:
+        found = _by_pattern(settings, comparison, of_rows, known, most_rows, incomplete, threads, progress)
+    made = _estimates(settings, int(of_rows["pairs"].sum()), *found, incomplete)
+    model = found[2]
+    evidence = fellegi_sunter.unit_evidence(pairing, made.levels, frequency=settings.frequency, threads=threads)
+    if settings.informed and iuf is not None:
+        links = int(links_inside(iuf, *(stratum_of_records(strata[side]) for side in ("puf", "eif"))).sum())
+        model = model._replace(prior=(links + 0.5) / (n_pairs + 1))
+    else:
+        weights = [evidence.stratum(s) for s in range(evidence.n_strata)]
+
+        def expect(found: Probabilities) -> tuple[np.ndarray, float]:
+            odds = (odds_of(one, SCALE, found.prior_odds) for one in weights)
+            return np.empty(0), math.fsum(expected(one, competition=settings.competition) for one in odds)
+
+        pair_model = PairModel(found[0], found[1], n_pairs, most)
+        held = most * (HELD if math.isnan(model.held) else model.held / most_rows)
+        number, _, rounds, converged = pair_model.number_of_links(
+            expect, Probabilities(np.empty(0), np.empty(0), 0.0), held
+        )
+        model = model._replace(
+            prior=(number + 0.5) / (n_pairs + 1),
+            largest_prior=(most + 0.5) / (n_pairs + 1),
+            held=held,
+            rounds=model.rounds + rounds,
+            converged=model.converged and converged,
+        )
+    return made._replace(model=_model_line(settings, n_pairs, made.levels, model))
+
+
+def _known_members(
+    settings: WeighingSettings,
+    iuf: pa.Table | None,
+    strata: Mapping[str, pa.Table],
+    pairing: UnitPairing,
+    eif_rows: Sequence[np.ndarray],
+    puf_rows: Sequence[np.ndarray],
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the rows of the linked members of both files that are compared; None for an intruder who knows none."""
+    if not settings.informed or iuf is None:
+        return None
+    if not set(MEMBER_LINKS) <= set(iuf.column_names):
+        raise InputError(
+            "`metrics.fellegi_sunter` with `m: informed` and `units` needs links between rows. Name the keys of rows "
+            "in `files`, or use `m: blind`."
+        )
+    inside = links_inside(iuf, *(stratum_of_records(strata[side]) for side in ("puf", "eif")))
+    links, known = iuf.filter(pa.array(inside)), []
+    n_members = pc.list_value_length(links[MEMBER_LINKS[0]]).to_numpy()
+    for side, members, units, rows in (
+        ("puf", MEMBER_LINKS[0], pairing.puf, puf_rows),
+        ("eif", MEMBER_LINKS[1], pairing.eif, eif_rows),
+    ):
+        place = np.full(len(strata[side]), -1)
+        joined = np.concatenate(rows)
+        place[joined] = np.arange(len(joined))
+        unit = place[np.repeat(links[side].to_numpy(), n_members)]
+        known.append(units.start[unit] + pc.list_flatten(links[members]).to_numpy())
+    return known[0], known[1]
 
 
 def _known_links(
@@ -306,6 +441,11 @@ def _estimates(
                 (variable.name, MISSING, n_pairs - present, None, None, 0.0, math.nan, pd.NA, math.nan, math.nan)
             )
     table = pd.DataFrame(rows, columns=COLUMNS).astype({"decimals": "Int64"})
+    return Estimates(table, _model_line(settings, n_pairs, table, model))
+
+
+def _model_line(settings: WeighingSettings, n_pairs: int, table: pd.DataFrame, model: LinkModel) -> pd.DataFrame:
+    """Return the line of the model of links among some pairs, with the weights of a table of levels."""
     prior = _rounded(max(model.prior, 0.5 / (n_pairs + 1)))
     least = fellegi_sunter.least_weight(settings.probability, settings.weight, prior)
     line = {
@@ -319,7 +459,7 @@ def _estimates(
         "least_weight": least / SCALE,
         "tolerance": fellegi_sunter.largest_tolerance(table, least),
     }
-    return Estimates(table, pd.DataFrame([line]))
+    return pd.DataFrame([line])
 
 
 def without(estimates: Estimates, name: str) -> Estimates:

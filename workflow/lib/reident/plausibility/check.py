@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.intake.severity import NOTABLE
-from reident.plausibility import categories, files, grouping, links, numbers
+from reident.plausibility import categories, files, grouping, links, numbers, order
 from reident.plausibility.findings import MIN_LINKS, Finding, table
 from reident.plausibility.records import Records, read
 from reident.plausibility.settings import DescriptionCheckSettings
@@ -44,7 +44,7 @@ def check(
         records, and on nothing else.
     """
     records = read(settings, prepared, iuf, strata)
-    found = list(findings(records, account))
+    found = [*findings(records, account), *order.check(records, prepared, settings.keys)]
     if texts and settings.files is not None and grouping.is_of_rows(prepared):
         wanted = grouping.candidates(settings.files, {side: text.column_names for side, text in texts.items()})
         found += grouping.check(records, grouping.coded(settings.files, wanted, texts))

@@ -32,6 +32,8 @@ KINDS = {
     "few_links": ("few_links", "n"),
     "few_linked_units": ("few_linked_units", "n"),
     "groups": ("groups", "variable n share proposal"),
+    "order": ("order", "order n share"),
+    "order_of_values": ("order_of_values", "order variable n share"),
 }
 """The code of the warning of a check, and its fields; links outside the strata have their own (METHODS §2)."""
 
@@ -55,6 +57,7 @@ def warned(checks: pd.DataFrame) -> Iterator[StudyWarning]:
                 "share": float(row.statistic),
                 "chance": float(row.chance),
                 "proposal": row.proposal,
+                "order": row.proposal,
             }
             of_links = row.check in _ABOUT_LINKS
             affected = (round(row.statistic * row.n), float(row.statistic)) if of_links else (None, None)

@@ -15,8 +15,6 @@ REGISTRY: dict[str, Metric[Any]] = {
 }
 
 
-def standard(*, of_units: bool = False) -> tuple[str, ...]:
-    """Return the metrics of an attack that names none, on records or on units (METHODS §6.10)."""
-    return tuple(
-        name for name, metric in REGISTRY.items() if metric.is_standard and (metric.score_units or not of_units)
-    )
+def standard() -> tuple[str, ...]:
+    """Return the metrics of an attack that names none (METHODS §6.10)."""
+    return tuple(name for name, metric in REGISTRY.items() if metric.is_standard)

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from reident.linkage.batches import is_new
-from reident.linkage.metrics.contract import Metric, Scored, ScoringContext, job_arguments, scored
+from reident.linkage.metrics.contract import Measure, Metric, Scored, ScoringContext, job_arguments, scored
 from reident.linkage.metrics.levels import (
     DIFFER,
     LEVELS,
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from reident.kernels.toplist import Pairs
+    from reident.kernels.unit_evidence import UnitEvidence
     from reident.linkage.metrics.contract import Estimates, Variables
+    from reident.linkage.metrics.levels import Levels
     from reident.linkage.pairing import Pairing
+    from reident.linkage.unit_pairing import UnitPairing
 
 
 class Threshold(Section):
@@ -189,8 +192,57 @@ def score(pairing: Pairing, options: Options, context: ScoringContext) -> Scored
     if context.weights is None:
         raise ValueError("the metric needs the weights of its levels")
     found = _by_pattern if options.by_pattern else _by_pair
-    pairs, is_open = found(pairing, options, context, context.weights)
-    threshold = scaled(context.weights.model["least_weight"].iloc[0])
+    return _of_best(*found(pairing, options, context, context.weights), context.weights)
+
+
+def score_units(pairing: UnitPairing, options: Options, context: ScoringContext) -> Scored:
+    """Return the best pairs of units: of their own values, and of members as they are assigned with most evidence."""
+    if context.weights is None:
+        raise ValueError("the metric needs the weights of its levels")
+    from reident.kernels.evidence import ANY  # compiled code: loaded only where pairs are scored
+
+    model = context.weights.model.iloc[0]
+    least = ANY if context.claims else scaled(model["least_weight"])
+    n, how = len(pairing.puf.start) - 1, {"competition": options.competition}
+    evidence = unit_evidence(pairing, context.weights.levels, frequency=options.frequency, threads=context.threads)
+    pairs = evidence.best(model["prior"] / (1 - model["prior"]), least, context.keep, n, **how)
+    found = _of_best(pairs, np.zeros(n, bool), context.weights)
+    return found._replace(own_score=found.score)
+
+
+def unit_evidence(pairing: UnitPairing, table: pd.DataFrame, *, frequency: bool, threads: int) -> UnitEvidence:
+    """Return the pairs of units under the weights of a table of levels."""
+    from reident.kernels.compared import compare  # compiled code: loaded only where pairs are scored
+    from reident.kernels.unit_evidence import UnitEvidence, unit_rows
+
+    rows = pairing.rows()
+    levels, weights, u = _of_levels(rows, table)
+    files = compare(*whole_values(rows, levels), starts_of(rows))
+    puf, eif = (
+        unit_rows(units.start, starts, side.members, side.first)
+        for units, starts, side in zip((pairing.puf, pairing.eif), pairing.starts, (files.puf, files.eif), strict=True)
+    )
+    of_members = np.isin(np.arange(len(pairing.variables)), pairing.of_members)
+    shares = u if frequency else None
+    return UnitEvidence(
+        files, intervals_of(levels), puf, eif, weights, SCALE, of_members, shares=shares, threads=threads
+    )
+
+
+def _of_levels(pairing: Pairing, table: pd.DataFrame) -> tuple[list[Levels], np.ndarray, np.ndarray]:
+    """Return the levels of the variables, and the weight, at the scale, and the share among all pairs of each."""
+    lines = [table[table["variable"] == variable.name] for variable in pairing.variables]
+    levels = [of_table(own) for own in lines]
+    weight, u = (
+        np.concatenate([own.set_index("level")[name][found.distinct] for own, found in zip(lines, levels, strict=True)])
+        for name in ("weight", "u")
+    )
+    return levels, np.array([scaled(one) for one in weight], np.int64), u
+
+
+def _of_best(pairs: Pairs, is_open: np.ndarray, estimates: Estimates) -> Scored:
+    """Return the suspected ones of the best pairs, and the best pairs of other records; `is_open` as below."""
+    threshold = scaled(estimates.model["least_weight"].iloc[0])
     # The best level of a record decides whether it is ambiguous, or only makes no claim.
     pairs = pairs._replace(ambiguous=is_open | (pairs.ambiguous & (pairs.next_level >= threshold)))
     suspected = pairs.level >= threshold
@@ -237,14 +289,9 @@ def _by_pair(
     from reident.kernels.evidence import ANY, Evidence
     from reident.linkage.metrics.candidates import KEEP, MAX_PAIRS, Candidates, candidates
 
-    table, model = estimates.levels, estimates.model.iloc[0]
-    lines = [table[table["variable"] == variable.name] for variable in pairing.variables]
-    levels = [of_table(own) for own in lines]
-    weight, u = (
-        np.concatenate([own.set_index("level")[name][found.distinct] for own, found in zip(lines, levels, strict=True)])
-        for name in ("weight", "u")
-    )
-    weights, least = np.array([scaled(one) for one in weight], np.int64), scaled(model["least_weight"])
+    model = estimates.model.iloc[0]
+    levels, weights, u = _of_levels(pairing, estimates.levels)
+    least = scaled(model["least_weight"])
     starts, prior_odds = starts_of(pairing), model["prior"] / (1 - model["prior"])
     files = compare(*whole_values(pairing, levels), starts)
     found = Candidates()
@@ -285,6 +332,14 @@ def depends_on_size(options: Options) -> bool:
     return options.m == "blind" or options.competition or options.frequency or options.one_to_one
 
 
+def measure(pairing: UnitPairing, options: Options) -> Measure:
+    """Return how members are told apart where they are counted: as Euclidean or, with bins, taxicab compares them."""
+    from reident.linkage.metrics import euclidean, taxicab
+
+    how = euclidean if options.levels == "difference" else taxicab
+    return how.measure(pairing, how.Options())
+
+
 METRIC = Metric(
     "fellegi_sunter",
     "Fellegi–Sunter",
@@ -296,6 +351,8 @@ METRIC = Metric(
     check=check,
     weighs=True,
     score_small=score,
+    score_units=score_units,
+    measure=measure,
     by_value=lambda options: options.levels == "difference",
     splits=False,
     look=("#a3335c", "P"),

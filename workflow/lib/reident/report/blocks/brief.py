@@ -7,7 +7,7 @@ import re
 
 import pandas as pd
 
-from reident.challenge.report import ATTACKS, DECLARED, STANDARD, at_hand, limits_on, of_any, untried, without
+from reident.challenge.report import ATTACKS, DECLARED, STANDARD, at_hand, informed, limits_on, of_any, untried, without
 from reident.filerisk import report as filerisk
 from reident.matching import report as matching
 from reident.outcomes import BREAKS, EXCEEDS
@@ -100,7 +100,16 @@ def product(results: Results) -> str:
     first = ReportColumn(TEXT("product.metric"), names, "l", "1.3fr")
     text = TEXT("product.text") if results.confirmable else unconfirmable(results)
     shown = table(" ".join(caption), first, *columns, kind="cards")
-    return paragraphs(f"# {TEXT('product.heading')} {{.brief}}", text, shown)
+    return paragraphs(f"# {TEXT('product.heading')} {{.brief}}", text, shown, _insider(results))
+
+
+def _insider(results: Results) -> str:
+    """Say how many people somebody who knows true links would name rightly, beside the blind intruder."""
+    right = informed(results)
+    if right is None:
+        return ""
+    blind, known = (count(round(one)) for one in right)
+    return TEXT("product.insider", blind=blind, known=known)
 
 
 def _shown(results: Results) -> tuple[pd.DataFrame, int]:
