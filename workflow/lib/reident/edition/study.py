@@ -30,7 +30,6 @@ from reident.sections.edition import (
     Edition,
     Part,
     ToldCount,
-    ToldLimit,
 )
 from reident.sections.release import Policy
 
@@ -244,26 +243,14 @@ def _intervals(part: Part, secret: Secret) -> Iterator[tuple[str, tuple[int, int
         if count.digest in secret.digests:
             n = largest[secret.digests.index(count.digest)]
             yield count.digest, (count.at_least or 0, n if count.at_most is None else count.at_most)
-    for limit in part.limits:
-        digest = part.counts[limit.count].digest
-        if digest in secret.digests and limit.outcome in {"within", "above"}:
-            at = secret.digests.index(digest)
-            t = secret.within(at, limit.limit, limit.bound, _interval_of(limit))
-            yield digest, (0, t) if limit.outcome == "within" else (t + 1, largest[at])
-
-
-def _interval_of(limit: ToldLimit) -> tuple[str, float] | None:
-    return None if limit.interval is None or limit.level is None else (limit.interval, limit.level)
 
 
 def _told_before(earlier: Sequence[Edition], about: str) -> Iterator[ToldCount]:
     """Yield the counts of which earlier statements tell something."""
     for edition in earlier:
         for part in edition.parts:
-            limited = {limit.count for limit in part.limits if limit.outcome in {"within", "above"}}
-            for at, count in enumerate(part.counts):
-                if part.about == about and (at in limited or (count.at_least, count.at_most) != (None, None)):
-                    yield count
+            told = (count for count in part.counts if (count.at_least, count.at_most) != (None, None))
+            yield from told if part.about == about else ()
 
 
 def _suspected(
