@@ -113,7 +113,9 @@ def _bounds(study: Study, metrics: tuple[str, ...]) -> Iterator[Bound]:
         return
     for section in ("metrics", "metrics.any") if metrics else ():
         for limit, metric, bound in decision.each(section, metrics if section == "metrics" else ()):
-            if limit not in KINDS or (metric and metric not in metrics):
+            # What "any" is about must be what is told of any: all metrics of the study.
+            is_told = metric in metrics if metric else len(metrics) == len(study.chosen)
+            if limit not in KINDS or not is_told:
                 continue
             by_upper = decision.by == "upper" and limit == "conditional_rate_at_most"
             if by_upper and study.rates.interval == "clustered":
