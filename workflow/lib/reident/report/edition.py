@@ -231,8 +231,9 @@ def _picture(edition: Edition, part: Part) -> Iterator[str]:
         strips.append(box("strip", f"**{name(edition, count)}** [{about}]{{.below}}", squares, share.words))
     if strips:
         yield box("sub", TEXT(f"suspected.{part.about}.picture"))
-        yield box("legend", *(f"[]{{.key-{key}}} {TEXT(f'picture.{key}')}" for key in PICTURE if key in keys))
+        legend = (f"[]{{.key-{key}}} {TEXT(f'picture.{key}')}" for key in PICTURE if key in keys)
         yield from strips
+        yield box("legend", "\N{EM SPACE} ".join(legend))
 
 
 def _limits(edition: Edition) -> Iterator[str]:
