@@ -281,7 +281,7 @@ def is_wide(policy: str, values: Sequence[int], largest: int) -> bool:
     if (low, high) == (0, largest):
         return True
     for text, start, end in intervals(policy, largest):
-        width = (end - start) // 2 if text.isdigit() else end - start
-        if width and min(high, end) - max(low, start) >= width:
+        width = max(1, (end - start) // 2) if text.isdigit() else end - start
+        if start < end and min(high, end) - max(low, start) >= width:
             return True
     return False
