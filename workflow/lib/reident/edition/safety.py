@@ -56,8 +56,7 @@ class Audit:
         unknowns = np.arange(len(space.cells))
         members = sparse.csr_array((np.ones(len(unknowns)), (space.cells, unknowns)), (len(space.sizes), len(unknowns)))
         self._rows = sparse.csc_array(sparse.vstack([members, sparse.csr_array(self._counted)]))
-        self.calls = 0
-        self.complete = True  # whether every search came to its end
+        self._calls = 0
 
     def is_safe(self, box: Box) -> bool:
         """Return whether the intervals of a statement may be told."""
@@ -126,8 +125,7 @@ class Audit:
     def _find(self, direction: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
         """Find a secret with counts between two ends, the farther in a direction the better; False if there is none."""
         space = self._space
-        if (low > high).any() or (low > space.top).any() or self.calls >= MAX_CALLS:
-            self.complete &= self.calls < MAX_CALLS
+        if (low > high).any() or (low > space.top).any() or self._calls >= MAX_CALLS:
             return False
         # Who counts for one quantity and not for another one bounds how far their counts are apart.
         if (low[:, None] - high[None, :] > space.excess).any():
@@ -146,7 +144,7 @@ class Audit:
 
     def _solve(self, direction: np.ndarray, low: np.ndarray, high: np.ndarray, *, whole: bool) -> np.ndarray | None:
         """Return how many records have each vector in a secret that the solver finds; int64 (u,)."""
-        self.calls += 1
+        self._calls += 1
         space = self._space
         found = optimize.milp(
             -(direction @ self._counted),
@@ -156,7 +154,6 @@ class Audit:
             integrality=np.full(len(space.cells), int(whole)),
             options={"node_limit": MAX_NODES, "mip_rel_gap": 0 if len(space.cells) <= FEW else GAP},
         )
-        self.complete &= not whole or found.status in (0, 2)
         if found.x is None:
             return None
         return (np.rint(found.x) if whole else np.floor(found.x + ROUNDING)).astype(np.int64)

@@ -40,7 +40,6 @@ class EditionSettings:
     variables : the linking variables, or what an intruder knows, or the key variables
     bounds : the limits that are about counts of the statements
     more_limits : whether the study has other limits, which no statement is about
-    synthetic : the number of synthetic files
     """
 
     study: str
@@ -55,7 +54,6 @@ class EditionSettings:
     variables: tuple[str, ...]
     bounds: tuple[Bound, ...]
     more_limits: bool
-    synthetic: int
 
 
 def editing(study: Study) -> EditionSettings:
@@ -83,7 +81,6 @@ def editing(study: Study) -> EditionSettings:
         variables=variables,
         bounds=bounds,
         more_limits=not limits <= {bound.limit for bound in bounds},
-        synthetic=len(study.matched.synthetic) if study.matching else 0,
     )
 
 
