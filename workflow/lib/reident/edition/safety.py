@@ -135,6 +135,8 @@ class Audit:
         raised = low
         for _ in range(ROUNDS if len(space.cells) > FEW else 0):
             if (point := self._solve(direction, raised, high, whole=False)) is None:
+                if raised is low:
+                    return False
                 break
             if self._is_secret(point, low, high):
                 return True
