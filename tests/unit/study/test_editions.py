@@ -134,6 +134,7 @@ def test_ends_and_limits_must_fit(published, tmp_path):
     for edit in (
         lambda part: part["counts"][0].update(at_least=9, at_most=3),
         lambda part: part["counts"][0].update(first=""),
+        lambda part: part["counts"][0].update(metrics=[]),
         lambda part: part["limits"][0].update(count=400),
     ):
         changed = copy.deepcopy(published)

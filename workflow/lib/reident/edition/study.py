@@ -65,7 +65,7 @@ class Suspected(NamedTuple):
 
     def counting(self, quantity: Quantity) -> np.ndarray | None:
         """Return whether each pair, as a link, counts for a quantity: bool (n,); None where a metric is not known."""
-        if not set(quantity.metrics) <= self.by_metric.keys():
+        if not quantity.metrics or not set(quantity.metrics) <= self.by_metric.keys():
             return None
         found = np.stack([self.by_metric[name] for name in quantity.metrics])
         counts = np.asarray(found.all(axis=0) if quantity.kind == ALL else found.any(axis=0))

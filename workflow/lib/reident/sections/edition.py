@@ -55,6 +55,8 @@ class ToldCount(Section):
             raise ValueError("`.at_least` must be at most `at_most`. Use the edition as it was published.")
         if bool(self.first) != bool(self.last):
             raise ValueError("must have `first` and `last`, or neither. Use the edition as it was published.")
+        if not self.metrics and self.kind in {ANY, METRIC, ALL, SINGLE}:
+            raise ValueError("`.metrics` must name a metric. Use the edition as it was published.")
         return self
 
 
