@@ -29,7 +29,6 @@ def settings(**changes: object) -> EditionSettings:
         "variables": ("age", "sex"),
         "bounds": SHARE,
         "more_limits": False,
-        "synthetic": 0,
     }
     return EditionSettings(**fields | changes)
 
@@ -94,6 +93,6 @@ def kinds(folder) -> dict[str, Edition]:
         "few": made(few),
         "one file": made(one_file(folder), metrics=(), strata={}, bounds=UNIQUE),
         "file alone": made(one_file(folder, population=False), metrics=(), strata={}, bounds=()),
-        "synthetic": made(synthetic(folder), "midpoint-6", metrics=(), strata={}, bounds=RIGHT, synthetic=2),
+        "synthetic": made(synthetic(folder), "midpoint-6", metrics=(), strata={}, bounds=RIGHT),
         "random": made(attacked(rng), "base-5-random", one_to_one=False),
     }

@@ -31,13 +31,23 @@ FREE = {
 }  # fmt: skip
 """The records that must be free."""
 
+
+def free(name: str) -> int:
+    """Return the records that must be free by a policy: half of its narrowest rounded text."""
+    if name in FREE:
+        return FREE[name]
+    rules = oracle.draw_policy(name)
+    unit = rules["bands"][0]["nearest"]
+    return {"nearest": unit // 2, "midpoint": (unit - 1) // 2, "random": unit - 1}[rules["rounding"]]
+
+
 SEED = "0123456789abcdef"
 
 
 def policy(name: str) -> Policy:
     """Return a bundled policy, or one for small studies."""
-    if name in SMALL_POLICIES:
-        return Policy.model_validate({**TEXT, **SMALL_POLICIES[name]})
+    if name in SMALL_POLICIES or name.startswith("own"):
+        return Policy.model_validate({**TEXT, **(SMALL_POLICIES.get(name) or oracle.draw_policy(name))})
     return rounding.load(rounding.FOLDER / f"{name}.yaml")
 
 
@@ -50,7 +60,7 @@ Stating = Callable[..., Callable[[tuple[int, ...]], Made]]
 
 def designed(study: oracle.Study, name: str, **options: Any) -> rule.Design:
     """Return the design of the statement on a study."""
-    return design.of_pairs(study.pairs, policy(name), study.limits, SEED if "random" in name else None, **options)
+    return design.of_pairs(study.pairs, policy(name), study.limits, SEED, **options)
 
 
 def ordered(study: oracle.Study, drawn: rule.Design, counts: tuple[int, ...]) -> list[int]:
@@ -144,8 +154,7 @@ def failures(study: oracle.Study, groups: dict[Made, list[oracle.Secret]], missi
         found["secrets"] += len(group)
         # Where an earlier statement leaves no room for another one, it is the only one.
         last = [name for name, statement in made if statement.is_safe]
-        free = max(FREE[name] for name in last)
-        found["not free"] += missing(group, free)
+        found["not free"] += missing(group, max(free(name) for name in last))
         values = [[secret.counts[at] for secret in group] for at in range(len(study.quantities))]
         found["narrow"] += sum(
             not oracle.is_wide(last[-1], counts, most) for counts, most in zip(values, largest, strict=True)

@@ -8,6 +8,7 @@ import itertools
 import random
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 Record = tuple[tuple[Hashable, frozenset[str]], ...]
@@ -213,8 +214,30 @@ def impossible_by_class(classes: Classes, group: Sequence[Secret], free: int) ->
 # Texts: by the rules as their sources say them, apart from the code of policies.
 
 
+def draw_policy(name: str) -> dict[str, Any]:
+    """Return the rules of an agency of its own, drawn by the name."""
+    rng = random.Random(name)  # noqa: S311 - drawn policies
+    rounding = rng.choice(("nearest", "nearest", "midpoint", "random"))
+    unit = rng.choice({"nearest": (2, 3, 4, 5, 6), "midpoint": (4, 6), "random": (2, 3, 4, 5)}[rounding])
+    rules = {"rounding": rounding, "bands": [{"nearest": unit}], "zero": "shown"}
+    if rounding == "nearest":
+        below = rng.randint(unit // 2 + 1, 8)
+        rules |= {"small": {"below": below, "shown": f"<{below}"}, "zero": rng.choice(("small", "shown"))}
+        if rng.random() < 0.5:
+            rules["bands"] = [{"up_to": 4 * unit, "nearest": unit}, {"nearest": 2 * unit}]
+    return rules
+
+
 def text_of(policy: str, value: int) -> str:
     """Return the text of a count by a policy without a draw."""
+    if policy.startswith("own"):
+        rules = draw_policy(policy)
+        unit = next(band["nearest"] for band in rules["bands"] if value <= band.get("up_to", value))
+        if rules["rounding"] == "midpoint":
+            return str(unit * -(-value // unit) - unit // 2 if value else 0)
+        if value < rules["small"]["below"] and (value or rules["zero"] == "small"):
+            return str(rules["small"]["shown"])
+        return str(round(Fraction(value, unit)) * unit)
     if policy == "census-drb":
         if value < 15:
             return "<15"
@@ -234,6 +257,8 @@ def text_of(policy: str, value: int) -> str:
 def intervals(policy: str, largest: int) -> list[tuple[str, int, int]]:
     """Return the texts of a policy with their smallest and largest count, up to beyond a count."""
     base = {"base-5-random": 5, "base-3-random": 3}.get(policy)
+    if policy.startswith("own") and draw_policy(policy)["rounding"] == "random":
+        base = draw_policy(policy)["bands"][0]["nearest"]
     if base:
         return [(str(k * base), max(0, (k - 1) * base + 1), (k + 1) * base - 1) for k in range(largest // base + 2)]
     ends: dict[str, list[int]] = {}
@@ -256,7 +281,7 @@ def is_wide(policy: str, values: Sequence[int], largest: int) -> bool:
     if (low, high) == (0, largest):
         return True
     for text, start, end in intervals(policy, largest):
-        width = (end - start) // 2 if text.isdigit() else end - start
-        if width and min(high, end) - max(low, start) >= width:
+        width = max(1, (end - start) // 2) if text.isdigit() else end - start
+        if start < end and min(high, end) - max(low, start) >= width:
             return True
     return False

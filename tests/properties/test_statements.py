@@ -34,7 +34,13 @@ def test_records_are_free_counts_are_wide_and_texts_are_true(name, setting):
     assert found["secrets"] > 100
 
 
-@pytest.mark.parametrize("first", making.SMALL_POLICIES)
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_same_holds_for_policies_of_an_agency_of_its_own(setting):
+    for seed in range(2 * FEW):
+        assert failed(tried([seed], f"own {seed}", setting)) == {}, seed
+
+
+@pytest.mark.parametrize("first", [*making.SMALL_POLICIES, "base-3-random", "own 4"])
 @pytest.mark.parametrize("name", ["small-3", "redact-5", "base-3-random", "opensafely"])
 def test_two_statements_about_the_same_people_leave_records_free(name, first):
     for setting in ("free", "matching", "classes"):

@@ -162,6 +162,17 @@ def test_an_edition_of_other_pairs_leaves_nothing_to_tell():
     assert {limit.outcome for limit in part.limits} == {"withheld"}
 
 
+def test_a_count_of_an_earlier_edition_that_nothing_explains_leaves_nothing_to_tell():
+    tables = making.attacked(np.random.default_rng(2), n=900)
+    first = making.made(tables)
+    counts = [
+        count.model_copy(update={"kind": "unique", "metrics": (), "digest": "0" * 64})
+        for count in first.parts[0].counts
+    ]
+    changed = first.model_copy(update={"parts": (first.parts[0].model_copy(update={"counts": tuple(counts)}),)})
+    assert not making.made(tables, after=(changed,)).parts[0].told
+
+
 def test_an_edition_that_tells_nothing_does_not_stand_in_the_way():
     few = making.attacked(np.random.default_rng(2), n=12)
     first = making.made(few)

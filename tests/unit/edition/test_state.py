@@ -149,3 +149,40 @@ def test_nothing_is_counted_without_pairs_and_one_record_is_free():
     assert state({}, set(), "census-drb") == Statement((), ())
     one = {("p", "e"): {"any"}}
     assert state(one, set(one), "opensafely") == state(one, set(), "opensafely")
+
+
+# Others of the kind: what another number of the same page could give away.
+
+
+def in_parts(whole, part):
+    """A study of which a few records are a part of their own: a stratum, or what one metric alone suspects."""
+    return {(p, p): {"any", "part"} if p < part else {"any"} for p in range(whole)}
+
+
+@pytest.mark.parametrize("name", ["census-drb", "opensafely", "midpoint-6"])
+def test_all_of_a_small_stratum_is_not_read_off_the_whole_study(name):
+    """15 of 400 records are a stratum; of it nobody, or everybody, is found, and the study finds as many."""
+    pairs, free = in_parts(400, 15), making.FREE[name]
+    made = [
+        state(pairs, {(p, p) for p in range(start, start + 120)}, name, one_to_one=False).counts for start in (0, 15)
+    ]
+    whole, few = ({count[0]: count for count in counts} for counts in made)
+    assert whole["any"] == few["any"]
+    # What is told of the stratum leaves open that as many records as are free are found, or are not.
+    for told in (whole["part"], few["part"]):
+        assert (told.at_least or 0) <= 15 - free
+        assert told.at_most is None or told.at_most >= free
+
+
+def test_two_metrics_that_differ_by_one_record_do_not_tell_of_it():
+    """The second metric suspects one record more, so whether it is found is what two exact counts would tell."""
+    pairs = {(p, p): {"any", "first"} if p else {"any"} for p in range(300)}
+    links = {(p, p) for p in range(1, 101)}
+    assert state(pairs, links, "census-drb") == state(pairs, links - {(100, 100)} | {(0, 0)}, "census-drb")
+
+
+@pytest.mark.parametrize("found", [0, 1, 14, 15])
+def test_a_limit_that_nearly_everything_meets_tells_nothing_of_the_rest(found):
+    """At most 14 of 15: above it means all of them, within it that one at least is not."""
+    pairs, links = {(p, p): {"any"} for p in range(15)}, {(p, p) for p in range(found)}
+    assert state(pairs, links, "opensafely", [("any", 14)]).limits[0].outcome == "withheld"

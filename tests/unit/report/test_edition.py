@@ -86,14 +86,15 @@ def test_what_is_withheld_is_never_taken_for_none(kinds):
 def test_an_earlier_edition_that_leaves_no_room_is_said():
     first = making.made(making.attacked(np.random.default_rng(2), n=900))
     text = said(making.made(making.attacked(np.random.default_rng(3), n=900), after=(first,)))
-    assert "Nothing can be told beside earlier statements about the same people." in text
+    assert "Nothing can be told beside what is public about the same people already." in text
+    assert "this page adds nothing to what is public already" in text
+    assert "whatever is true of" not in text
     assert "This does not mean that nobody was recognised." in text
-    assert "together with the earlier statements about the same people: *Household survey*" in text
 
 
 def test_units_are_called_units(kinds):
     text = plain(said(kinds["units"]))
-    assert "Where an intruder names candidates for 100 released units" in text
+    assert "If an intruder names candidates for 100 released units" in text
     assert "A released unit is suspected" in text
 
 

@@ -134,6 +134,7 @@ def test_ends_and_limits_must_fit(published, tmp_path):
     for edit in (
         lambda part: part["counts"][0].update(at_least=9, at_most=3),
         lambda part: part["counts"][0].update(first=""),
+        lambda part: part["counts"][0].update(metrics=[]),
         lambda part: part["limits"][0].update(count=400),
     ):
         changed = copy.deepcopy(published)
@@ -202,7 +203,17 @@ def test_a_study_is_checked_with_the_editions_that_it_names(published, tmp_path)
     path = studies.saved_with(tmp_path, "none", "", release={"policy": "census-drb", "after": ["releasable"]})
     written(tmp_path, json.dumps(published))
     check(path)
-    del published["date"]
-    written(tmp_path, json.dumps(published))
+    written(tmp_path, json.dumps({key: value for key, value in published.items() if key != "date"}))
     with pytest.raises(InputError, match=r"^releasable/edition.json: `date` is missing"):
         check(path)
+
+
+def test_the_editions_before_an_earlier_one_must_be_named_too(published, tmp_path):
+    release = {"policy": "census-drb", "after": ["releasable"]}
+    path = studies.saved_with(tmp_path, "none", "", release=release)
+    written(tmp_path, json.dumps(published | {"after": [{"title": "The first one", "date": None}]}))
+    with pytest.raises(InputError, match=r"`release.after` must name .* but `The first one`, .* is missing\. Add it\."):
+        check(path)
+    (tmp_path / "first").mkdir()
+    (tmp_path / "first" / "edition.json").write_text(json.dumps(published | {"title": "The first one"}))
+    check(studies.saved_with(tmp_path, "none", "", release=release | {"after": ["first", "releasable"]}))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.edition.statement import ABOVE, WITHIN, Statement
+from reident.edition.statement import Statement
 from reident.edition.study import Secret
 from reident.edition.texts import Texts
 from reident.pipeline.editions import Bound, EditionSettings
@@ -23,7 +23,6 @@ def part(secret: Secret, statement: Statement, bounds: Sequence[Bound], policy: 
         return Texts(policy, f"{secret.about} {name}", seed).at(n).label
 
     suspected = secret.space.suspected.tolist()
-    limited = {limit.quantity for limit in statement.limits if limit.outcome in {WITHIN, ABOVE}}
     counts = [
         {
             "kind": quantity.kind,
@@ -34,7 +33,7 @@ def part(secret: Secret, statement: Statement, bounds: Sequence[Bound], policy: 
             "last": told.last,
             "at_least": told.at_least,
             "at_most": told.at_most,
-            "digest": digest if told.quantity in limited or (told.at_least, told.at_most) != (None, None) else "",
+            "digest": "" if told.at_least is told.at_most is None else digest,
         }
         for quantity, digest, n, told in zip(
             secret.quantities, secret.digests, suspected, statement.counts, strict=True

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,13 +18,6 @@ from reident.edition.texts import Texts
 
 MAX_PLACES = 24
 """The places at which an interval is tried to be split, before it stays as it is."""
-
-
-class Bounds(NamedTuple):
-    """The ends of the texts that are told of a count, None where an end is not."""
-
-    at_least: int | None = None
-    at_most: int | None = None
 
 
 class Told:
@@ -44,7 +36,6 @@ class Told:
     def __init__(self, space: Space, audit: Audit, texts: Sequence[Texts], box: Box) -> None:
         self._space, self._audit, self._texts = space, audit, texts
         self.box = box
-        self.bounds = [Bounds()] * len(box)
 
     def possible(self, at: int) -> tuple[int, int]:
         """Return the smallest and the largest count of a quantity that can follow from all intervals.
@@ -81,19 +72,19 @@ class Told:
         while cut := next((cut for cut in _places(texts, low, high) if self.split(at, cut, count)), None):
             if count <= cut:
                 high = cut
-                self.bounds[at] = self.bounds[at]._replace(at_most=texts.at(cut).high)
             else:
                 low = cut + 1
-                self.bounds[at] = self.bounds[at]._replace(at_least=texts.at(low).low)
 
     def count(self, at: int, quantity: Hashable) -> Count:
         """Return what is told of a count in the end."""
         texts, n = self._texts[at], int(self._space.suspected[at])
+        low, high = self.box[at]
+        ends = (low if low > 0 else None, high if high < n else None)
         low, high = self.possible(at)
         first, last = texts.at(max(0, low)), texts.at(min(n, high))
         if n and first == texts.at(0) and last == texts.at(n) and first != last:
-            return Count(quantity, "", "", *self.bounds[at])
-        return Count(quantity, first.label, last.label, *self.bounds[at])
+            return Count(quantity, "", "", *ends)
+        return Count(quantity, first.label, last.label, *ends)
 
     def _with(self, at: int, interval: tuple[int, int]) -> Box:
         return (*self.box[:at], interval, *self.box[at + 1 :])

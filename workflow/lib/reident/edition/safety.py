@@ -22,6 +22,9 @@ MAX_NODES = 200
 FEW, GAP = 60, 0.2
 """Unknowns up to which a largest or smallest count is searched for exactly; with more, one near to it is enough."""
 
+ROUNDS = 4
+"""How often fractions are tried."""
+
 ROUNDING = 1e-7
 """By how much a whole number that the solver computes may be too small."""
 
@@ -53,8 +56,7 @@ class Audit:
         unknowns = np.arange(len(space.cells))
         members = sparse.csr_array((np.ones(len(unknowns)), (space.cells, unknowns)), (len(space.sizes), len(unknowns)))
         self._rows = sparse.csc_array(sparse.vstack([members, sparse.csr_array(self._counted)]))
-        self.calls = 0
-        self.complete = True  # whether every search came to its end
+        self._calls = 0
 
     def is_safe(self, box: Box) -> bool:
         """Return whether the intervals of a statement may be told."""
@@ -80,7 +82,8 @@ class Audit:
         """Return whether every count keeps the width of a text of its policy, or all that it could be."""
 
         def narrow() -> list[int]:
-            return [at for at in range(len(low)) if not self._keeps_width(at, *self._range(at, low, high, inner))]
+            ends = zip(*self._ranges(low, high, inner), strict=True)
+            return [at for at, (least, most) in enumerate(ends) if not self._keeps_width(at, least, most)]
 
         # First with secrets in which all narrow counts are large, or small; then with one count at a time.
         for direction in (1, -1):
@@ -89,22 +92,21 @@ class Audit:
             self._find(direction * np.isin(np.arange(len(low)), left), low, high)
         for at in narrow():
             for direction in (1, -1):
-                if not self._keeps_width(at, *self._range(at, low, high, inner)):
+                if at in narrow():
                     self._find(direction * (np.arange(len(low)) == at), low, high)
-            if not self._keeps_width(at, *self._range(at, low, high, inner)):
+            if at in narrow():
                 return False
         return True
 
-    def _range(
-        self, at: int, low: np.ndarray, high: np.ndarray, inner: tuple[np.ndarray, np.ndarray]
-    ) -> tuple[int, int]:
-        """Return a smallest and a largest count of a quantity that secrets prove."""
-        counts, free = self._between(low, high)[:, at], self._between(*inner)[:, at]
-        # M records of a secret that is M inside all ends can change, so that its count moves by up to M.
-        top = self._space.top[at]
-        least, most = np.maximum(free - self._margin, 0), np.minimum(free + self._margin, top)
+    def _ranges(
+        self, low: np.ndarray, high: np.ndarray, inner: tuple[np.ndarray, np.ndarray]
+    ) -> tuple[list[int], list[int]]:
+        """Return a smallest and a largest count of each quantity that secrets prove."""
+        counts, free = self._between(low, high), self._between(*inner)
+        # M records of a secret that is M inside all ends can change, so that its counts move by up to M.
+        least, most = np.maximum(free - self._margin, 0), np.minimum(free + self._margin, self._space.top)
         every = np.concatenate([counts, least, most])
-        return int(every.min()), int(every.max())
+        return every.min(axis=0).tolist(), every.max(axis=0).tolist()
 
     def _keeps_width(self, at: int, low: int, high: int) -> bool:
         if low == 0 and high >= self._space.top[at]:
@@ -123,24 +125,28 @@ class Audit:
     def _find(self, direction: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
         """Find a secret with counts between two ends, the farther in a direction the better; False if there is none."""
         space = self._space
-        if (low > high).any() or (low > space.top).any() or self.calls >= MAX_CALLS:
-            self.complete &= self.calls < MAX_CALLS
+        if (low > high).any() or (low > space.top).any() or self._calls >= MAX_CALLS:
             return False
         # Who counts for one quantity and not for another one bounds how far their counts are apart.
         if (low[:, None] - high[None, :] > space.excess).any():
             return False
-        # In a large study fractions that are rounded down are nearly always a secret too, and found much faster.
-        if len(space.cells) > FEW:
-            raised = np.minimum(np.where(low > 0, low + len(low), 0), high)
-            point = self._solve(direction, raised, high, whole=False)
-            if point is not None and self._is_secret(point, low, high):
+        # In a large study fractions that are rounded down are nearly always a secret too, and found much faster. Counts
+        # that become too small by it are sought larger.
+        raised = low
+        for _ in range(ROUNDS if len(space.cells) > FEW else 0):
+            if (point := self._solve(direction, raised, high, whole=False)) is None:
+                if raised is low:
+                    return False
+                break
+            if self._is_secret(point, low, high):
                 return True
+            raised = np.minimum(raised + np.maximum(low - self._whole @ point, 0), high)
         point = self._solve(direction, low, high, whole=True)
         return point is not None and self._is_secret(point, low, high)
 
     def _solve(self, direction: np.ndarray, low: np.ndarray, high: np.ndarray, *, whole: bool) -> np.ndarray | None:
         """Return how many records have each vector in a secret that the solver finds; int64 (u,)."""
-        self.calls += 1
+        self._calls += 1
         space = self._space
         found = optimize.milp(
             -(direction @ self._counted),
@@ -150,7 +156,6 @@ class Audit:
             integrality=np.full(len(space.cells), int(whole)),
             options={"node_limit": MAX_NODES, "mip_rel_gap": 0 if len(space.cells) <= FEW else GAP},
         )
-        self.complete &= not whole or found.status in (0, 2)
         if found.x is None:
             return None
         return (np.rint(found.x) if whole else np.floor(found.x + ROUNDING)).astype(np.int64)

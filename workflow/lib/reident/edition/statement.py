@@ -16,8 +16,7 @@ class Count(NamedTuple):
     quantity: Hashable
     first: str  # the text of the smallest count that the statement leaves; both empty where nothing is told
     last: str
-    # The smallest and the largest count with these texts, where the end is told; None where it is not, or where a limit
-    # tells it.
+    # The smallest and the largest count that texts, limits and earlier statements tell; None where nothing tells it.
     at_least: int | None
     at_most: int | None
 
@@ -39,15 +38,8 @@ class Statement:
     is_safe: bool = True  # False where nothing may be told, not even what was told before
 
     def ends(self, suspected: Mapping[Hashable, int]) -> dict[Hashable, tuple[int, int]]:
-        """Return the interval of each count that is told by its texts and limits, as `earlier` of :func:`state`."""
-        ends = {
+        """Return the interval of each count that is told, as `earlier` of :func:`state`."""
+        return {
             count.quantity: (count.at_least or 0, suspected[count.quantity] if count.at_most is None else count.at_most)
             for count in self.counts
         }
-        for limit in self.limits:
-            low, high = ends[limit.quantity]
-            if limit.outcome == WITHIN:
-                ends[limit.quantity] = low, min(high, limit.largest)
-            elif limit.outcome == ABOVE:
-                ends[limit.quantity] = max(low, limit.largest + 1), high
-        return ends

@@ -30,7 +30,6 @@ from reident.sections.edition import (
     Edition,
     Part,
     ToldCount,
-    ToldLimit,
 )
 from reident.sections.release import Policy
 
@@ -66,7 +65,7 @@ class Suspected(NamedTuple):
 
     def counting(self, quantity: Quantity) -> np.ndarray | None:
         """Return whether each pair, as a link, counts for a quantity: bool (n,); None where a metric is not known."""
-        if not set(quantity.metrics) <= self.by_metric.keys():
+        if not quantity.metrics or not set(quantity.metrics) <= self.by_metric.keys():
             return None
         found = np.stack([self.by_metric[name] for name in quantity.metrics])
         counts = np.asarray(found.all(axis=0) if quantity.kind == ALL else found.any(axis=0))
@@ -177,7 +176,7 @@ def of_attack(
     eif = suspected.eif if persons is None else persons[suspected.eif]
     possible = space.of_pairs(suspected.puf, eif, vector, vectors, one_to_one=settings.one_to_one)
     links = suspected.confirmed
-    counts = tuple(len(np.unique(suspected.puf[links & column])) for column in columns)
+    counts = tuple(int((np.diff(suspected.puf[links & column], prepend=-1) > 0).sum()) for column in columns)
     return Secret(
         ATTACK, tuple(quantities), tuple(digests), possible, counts, published, records["puf"], records["eif"],
         leaves_room,
@@ -244,26 +243,14 @@ def _intervals(part: Part, secret: Secret) -> Iterator[tuple[str, tuple[int, int
         if count.digest in secret.digests:
             n = largest[secret.digests.index(count.digest)]
             yield count.digest, (count.at_least or 0, n if count.at_most is None else count.at_most)
-    for limit in part.limits:
-        digest = part.counts[limit.count].digest
-        if digest in secret.digests and limit.outcome in {"within", "above"}:
-            at = secret.digests.index(digest)
-            t = secret.within(at, limit.limit, limit.bound, _interval_of(limit))
-            yield digest, (0, t) if limit.outcome == "within" else (t + 1, largest[at])
-
-
-def _interval_of(limit: ToldLimit) -> tuple[str, float] | None:
-    return None if limit.interval is None or limit.level is None else (limit.interval, limit.level)
 
 
 def _told_before(earlier: Sequence[Edition], about: str) -> Iterator[ToldCount]:
     """Yield the counts of which earlier statements tell something."""
     for edition in earlier:
         for part in edition.parts:
-            limited = {limit.count for limit in part.limits if limit.outcome in {"within", "above"}}
-            for at, count in enumerate(part.counts):
-                if part.about == about and (at in limited or (count.at_least, count.at_most) != (None, None)):
-                    yield count
+            told = (count for count in part.counts if (count.at_least, count.at_most) != (None, None))
+            yield from told if part.about == about else ()
 
 
 def _suspected(
@@ -274,16 +261,18 @@ def _suspected(
 ) -> Suspected:
     keys = {}
     for name in metrics:
-        table = pairs[name]
-        keys[name] = table["puf"].to_numpy(np.int64) * n_eif + table["eif"].to_numpy(np.int64)
-    every = np.unique(np.concatenate([np.zeros(0, np.int64), *keys.values()]))
+        puf, eif, links = (pairs[name][column].to_numpy(np.int64) for column in ("puf", "eif", "confirmed"))
+        # Pairs with whether they are links: sorted numbers are looked up much faster.
+        keys[name] = np.sort(2 * (puf * n_eif + eif) + links)
+    every = np.sort(np.concatenate([np.zeros(0, np.int64), *keys.values()])) // 2
+    every = every[np.diff(every, prepend=-1) > 0]
     confirmed = np.zeros(len(every), bool)
     by_metric = {}
     for name, key in keys.items():
-        at = np.searchsorted(every, key)
+        at = np.searchsorted(every, key // 2)
         by_metric[name] = np.zeros(len(every), bool)
         by_metric[name][at] = True
-        confirmed[at[pairs[name]["confirmed"].to_numpy(bool)]] = True
+        confirmed[at[key % 2 == 1]] = True
     puf, eif = every // n_eif, every % n_eif
     by_stratum = {}
     if strata is not None:
@@ -308,8 +297,10 @@ def _quantities(metrics: Sequence[str], strata: Mapping[str, object]) -> Iterato
 
 def _vectors(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows of a table, those with most quantities first, and the row of each pair."""
-    packed = np.packbits(table, axis=1)
-    code = packed.view([("", packed.dtype)] * packed.shape[1]).ravel() if packed.size else np.zeros(len(table), np.int8)
+    code = np.zeros(len(table), np.int64)
+    for start in range(0, table.shape[1], 32):
+        part = table[:, start : start + 32]
+        code = np.unique(code << 32 | part @ (1 << np.arange(part.shape[1])), return_inverse=True)[1]
     _, first, row = np.unique(code, return_index=True, return_inverse=True)
     order = np.lexsort((np.arange(len(first)), -table[first].sum(axis=1)))
     return table[first[order]], np.argsort(order)[row]

@@ -53,7 +53,7 @@ class Texts:
     def width(self, text: Text) -> int:
         """Return how far apart the smallest and the largest possible count of a text must stay by the policy."""
         share = self._policy.protect.small if text.is_small else self._policy.protect.rounded
-        return int(share * (text.high - text.low))
+        return max(1, int(share * (text.high - text.low))) if share else 0
 
     def _at(self, count: int) -> Text:
         small = self._policy.small

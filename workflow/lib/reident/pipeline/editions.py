@@ -41,7 +41,6 @@ class EditionSettings:
     variables : the linking variables, or what an intruder knows, or the key variables
     bounds : the limits that are about counts of the statements
     more_limits : whether the study has other limits, which no statement is about
-    synthetic : the number of synthetic files
     """
 
     study: str
@@ -56,7 +55,6 @@ class EditionSettings:
     variables: tuple[str, ...]
     bounds: tuple[Bound, ...]
     more_limits: bool
-    synthetic: int
 
 
 def editing(study: Study) -> EditionSettings:
@@ -84,7 +82,6 @@ def editing(study: Study) -> EditionSettings:
         variables=variables,
         bounds=bounds,
         more_limits=not limits <= {bound.limit for bound in bounds},
-        synthetic=len(study.matched.synthetic) if study.matching else 0,
     )
 
 
@@ -114,7 +111,9 @@ def _bounds(study: Study, metrics: tuple[str, ...]) -> Iterator[Bound]:
         return
     for section in ("metrics", "metrics.any") if metrics else ():
         for limit, metric, bound in decision.each(section, metrics if section == "metrics" else ()):
-            if limit not in KINDS or (metric and metric not in metrics):
+            # What "any" is about must be what is told of any: all metrics of the study.
+            is_told = metric in metrics if metric else len(metrics) == len(study.chosen)
+            if limit not in KINDS or not is_told:
                 continue
             by_upper = decision.by == "upper" and limit == "conditional_rate_at_most"
             if by_upper and study.rates.interval == "clustered":

@@ -182,6 +182,8 @@ def _headline(edition: Edition) -> str:
 def _tested(edition: Edition) -> Iterator[str]:
     """Yield what was compared, and what a count means."""
     names = listed([f"*{escape(variable)}*" for variable in edition.variables])
+    if all(part.about == POPULATION for part in edition.parts):
+        yield TEXT("file.tested", names=names)
     for part in edition.parts:
         if part.about == ATTACK:
             counted = edition.counted
@@ -199,14 +201,14 @@ def _tested(edition: Edition) -> Iterator[str]:
         else:
             yield TEXT("matching.tested", names=names, records=shown(part.records))
             yield TEXT("matching.found")
-    if not any(part.about != POPULATION for part in edition.parts):
-        yield TEXT("file.tested", names=names)
 
 
 def _table(edition: Edition, part: Part) -> Iterator[str]:
     """Yield the table *suspected, found, of 100*."""
     columns = (
-        ReportColumn(TEXT("table.count"), [f"**{name(edition, count)}**" for count in part.counts], "l", "1fr"),
+        ReportColumn(
+            TEXT(f"suspected.{part.about}.count"), [f"**{name(edition, count)}**" for count in part.counts], "l", "1fr"
+        ),
         ReportColumn(TEXT(f"suspected.{part.about}.column"), [shown(count.suspected) for count in part.counts]),
         ReportColumn(TEXT("table.found"), [found(edition, count) for count in part.counts]),
         ReportColumn(TEXT(f"suspected.{part.about}.share"), [hundred(edition, count).words for count in part.counts]),
@@ -230,8 +232,9 @@ def _picture(edition: Edition, part: Part) -> Iterator[str]:
         strips.append(box("strip", f"**{name(edition, count)}** [{about}]{{.below}}", squares, share.words))
     if strips:
         yield box("sub", TEXT(f"suspected.{part.about}.picture"))
-        yield box("legend", *(f"[]{{.key-{key}}} {TEXT(f'picture.{key}')}" for key in PICTURE if key in keys))
+        legend = (f"[]{{.key-{key}}} {TEXT(f'picture.{key}')}" for key in PICTURE if key in keys)
         yield from strips
+        yield box("legend", "\N{EM SPACE} ".join(legend))
 
 
 def _limits(edition: Edition) -> Iterator[str]:
@@ -263,7 +266,10 @@ def _limit(edition: Edition, part: Part, limit: ToldLimit) -> str:
 def _rules(edition: Edition) -> Iterator[str]:
     """Yield the theorem and the rule, the smallest study, the policy and its source."""
     policy = edition.policy
-    if edition.parts:
+    # What is public already may be narrow: the theorem is about statements that tell something.
+    if edition.parts and not any(part.told for part in edition.parts):
+        yield TEXT("rule.nothing")
+    elif edition.parts:
         sentences = [TEXT(f"{edition.counted}.theorem", n=edition.free), TEXT("rule.decided")]
         if edition.one_to_one and any(part.about == ATTACK for part in edition.parts):
             sentences.append(TEXT("rule.one_to_one"))
@@ -271,6 +277,7 @@ def _rules(edition: Edition) -> Iterator[str]:
             titles = listed([f"*{escape(earlier.title)}*" for earlier in edition.after])
             sentences.append(TEXT("rule.after", titles=titles))
         yield " ".join(sentences)
+    if edition.parts:
         yield TEXT("rule.small", n=FIVE * hidden(policy))
     yield TEXT("rule.policy", title=whole(policy.title), version=policy.version, scope=whole(policy.scope))
     yield box(

@@ -42,9 +42,9 @@ class ToldCount(Section):
     last: Published
     """That of the largest one."""
     at_least: Number | None = None
-    """The smallest count with its text, where the lower end is told."""
+    """The smallest count that texts, limits and earlier statements tell; absent where nothing tells it."""
     at_most: Number | None = None
-    """The largest count with its text, where the upper end is told."""
+    """The largest count that they tell."""
     digest: str = Field(pattern="^([0-9a-f]{64})?$")
     """The SHA-256 of what could count, from the files alone: it tells a later edition that this is the same count.
     Empty where nothing is told."""
@@ -55,6 +55,8 @@ class ToldCount(Section):
             raise ValueError("`.at_least` must be at most `at_most`. Use the edition as it was published.")
         if bool(self.first) != bool(self.last):
             raise ValueError("must have `first` and `last`, or neither. Use the edition as it was published.")
+        if not self.metrics and self.kind in {ANY, METRIC, ALL, SINGLE}:
+            raise ValueError("`.metrics` must name a metric. Use the edition as it was published.")
         return self
 
 

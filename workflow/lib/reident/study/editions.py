@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from reident.errors import InputError
 from reident.sections.edition import Edition
 from reident.sections.release import RECORD
+from reident.study import bundled
 from reident.study import reading as studyfile
 
 if TYPE_CHECKING:
@@ -44,11 +45,18 @@ def read(path: Path) -> Edition:
 
 
 def check(study: Study, study_file: Path) -> None:
-    """Check every earlier edition that a study names and that is there; raises as :func:`read`."""
-    for name in study.release.edition_files if study.release is not None else ():
-        path = study_file.parent / name
-        if path.exists() or _is_old(path):
-            read(path)
+    """Check every earlier edition that a study names and that is there, and those before it; raises as :func:`read`."""
+    paths = [study_file.parent / name for name in (study.release.edition_files if study.release is not None else ())]
+    editions = [read(path) for path in paths if path.exists() or _is_old(path)]
+    named = {(edition.title, edition.date) for edition in editions}
+    for edition in editions if len(editions) == len(paths) else ():
+        for earlier in edition.after:
+            if (earlier.title, earlier.date) not in named:
+                raise bundled.error(
+                    study_file, ("release", "after"),
+                    f"must name every edition about the same people, but `{earlier.title}`, on which `{edition.title}` "
+                    "builds, is missing. Add it.",
+                )  # fmt: skip
 
 
 def _content(path: Path, shown: str) -> bytes:
