@@ -87,7 +87,7 @@ def serve(listener: socket.socket, program: str) -> None:
     from reident.pipeline.steps import STEPS
 
     for name in {name for step in STEPS.values() for name in step.modules}:
-        if "{" not in name and not name.startswith("report"):
+        if not set("{*") & set(name) and not name.startswith("report"):
             importlib.import_module(f"reident.{name}")
     # What Snakemake imports when it reads the workflow, and a step when it begins to work.
     for name in (

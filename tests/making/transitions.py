@@ -152,7 +152,9 @@ HEAD: list[Change] = [
             }
         }
     },
-    {"release": {"policy": "opensafely", "known": ["puf", "eif"]}},
+    {"release": {"policy": "opensafely", "strata": "true"}},
+    {"release": {"policy": "opensafely", "one_to_one": "false"}},
+    {"release": {"policy": "opensafely", "released_means": "within"}},
     {"release": {"policy": "base-5-random", "seed": "at least sixteen characters"}},
 ]
 LINKED: list[Change] = [

@@ -334,10 +334,15 @@ def depends_on_size(options: Options) -> bool:
 
 def measure(pairing: UnitPairing, options: Options) -> Measure:
     """Return how members are told apart where they are counted: as Euclidean or, with bins, taxicab compares them."""
-    from reident.linkage.metrics import euclidean, taxicab
+    # Not from the package, which imports every metric: the digest of this one has no code of the others.
+    from reident.linkage.metrics.euclidean import Options as Euclidean
+    from reident.linkage.metrics.euclidean import measure as of_numbers
+    from reident.linkage.metrics.taxicab import Options as Taxicab
+    from reident.linkage.metrics.taxicab import measure as of_bins
 
-    how = euclidean if options.levels == "difference" else taxicab
-    return how.measure(pairing, how.Options())
+    if options.levels == "difference":
+        return of_numbers(pairing, Euclidean())
+    return of_bins(pairing, Taxicab())
 
 
 METRIC = Metric(
