@@ -175,12 +175,10 @@ def test_attacks_at_hand_are_those_of_studies_that_declare_them(drawn, data):
     for at, column in enumerate(("n_suspected", "n_confirmed")):
         assert kinds["any"][column].item() == len(set.union(*(some[at] for some in found)))
     check_agreement(kinds["agreement"].to_dict("records") if "agreement" in kinds else [], study, rows)
-    blind = (study["metrics"] or {}).get("fellegi_sunter", {}) if "fellegi_sunter" in declared else None
-    known = lines.get(("informed", "fellegi_sunter", ""))
-    if blind is not None and (blind or {}).get("m") == "informed":
-        assert known is None
-    elif known is not None:
-        own = only(study, "fellegi_sunter", blind or {}) if blind is not None else standard(study, "fellegi_sunter")
+    if (known := lines.get(("informed", "fellegi_sunter", ""))) is not None:
+        options = study["metrics"].get("fellegi_sunter") or {}
+        is_blind = "fellegi_sunter" in declared and options.get("m") != "informed"
+        own = only(study, "fellegi_sunter", options) if is_blind else standard(study, "fellegi_sunter")
         own["metrics"]["fellegi_sunter"] = {**own["metrics"]["fellegi_sunter"], "m": "informed"}
         check(known, one_by_one(own, rows).line)
     tried = data.draw(st.lists(st.sampled_from([(m, n) for m in declared for n in names]), max_size=3, unique=True))
