@@ -20,11 +20,11 @@ def counting_households(study: Study) -> str:
     return study.keys["puf"][0]
 """
 TABLES = """\
-households,households/sizes.csv,sizes,aggregates,yes,,,,,"Households of the PUF by size, one line per size."
+households,households/sizes.csv,sizes,aggregates,yes,,,,"Households of the PUF by size, one line per size."
 """
 COLUMNS = """\
-households/sizes.csv,size,integer,records,,,,records of the household
-households/sizes.csv,n_households,integer,households,,,,households of the size
+households/sizes.csv,size,integer,records,,,records of the household
+households/sizes.csv,n_households,integer,households,,,households of the size
 """
 MODULE = '''
 """Households of the public use file by size."""
