@@ -65,6 +65,13 @@ def shown(results: Results) -> pd.DataFrame:
     return lines[~lines["kind"].isin([JOIN, WITHOUT]) | first | lines["above"]].reset_index(drop=True)
 
 
+def _insiders(results: Results) -> pd.DataFrame:
+    """Return what somebody who knows true links finds, in words; no limit is compared with it."""
+    lines = results.known(results.table(ATTACKS))
+    lines = lines[(lines["kind"] == INFORMED) & lines["n_suspected"].notna()]
+    return lines.assign(words=[in_words(line) for line in lines.to_dict("records")], above=False)
+
+
 def at_hand(results: Results) -> pd.DataFrame:
     """Return the attacks that were tried, the study's own in their order first, then the others, the strongest first.
 
@@ -120,6 +127,7 @@ def attacks_text(results: Results) -> str:
     lines = results.table(ATTACKS)
     done = tried(results)
     texts = [TEXT("text", n=int((done["kind"] != ANY).sum()))]
+    texts += [TEXT("order")] if ORDER in set(done["kind"]) else []
     if results.confirmable:
         single = done[done["kind"] != ANY]
         most = single.loc[single["n_confirmed"].idxmax()]
@@ -135,6 +143,7 @@ def attacks_text(results: Results) -> str:
         for kind, group in left.groupby("kind", sort=False)
     ]
     texts.append(TEXT("untried.some", kinds=listed(kinds)) if kinds else TEXT("untried.none"))
+    texts += [] if _insiders(results).empty else [TEXT("insider")]
     return " ".join(texts)
 
 
@@ -145,8 +154,8 @@ def _standard(lines: pd.DataFrame) -> pd.DataFrame:
 
 @block(ATTACKS, LIMITS)
 def attacks_table(results: Results) -> str:
-    """Return the table of the attacks at hand."""
-    lines = shown(results)
+    """Return the table of the attacks at hand, and below them of somebody who knows true links."""
+    lines = pd.concat([shown(results), _insiders(results)])
     names = [
         f"[▲ {text}]{{.above}}" if above else text for text, above in zip(lines["words"], lines["above"], strict=True)
     ]

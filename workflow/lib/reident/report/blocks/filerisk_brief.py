@@ -162,7 +162,8 @@ def file_at_risk(results: Results) -> str | None:
     unique = round(quantity(results, "U"))
     first = unique_records(results)
     if unique:
-        first = f"{first} {TEXT('at_risk.special', n=round(quantity(results, 'n_special')))}"
+        n = round(quantity(results, "n_special"))
+        first = f"{first} {TEXT('at_risk.special_all') if n == unique > 1 else TEXT('at_risk.special', n=n)}"
     texts = [first, _variables(results), _values(results), _scenario(results), _units(results), _population(results)]
     return items([text for text in texts if text])
 
