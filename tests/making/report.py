@@ -134,7 +134,7 @@ class Shape:
     others: tuple[tuple[str, str, str, int, int], ...] = ()
     """More attacks at hand: kind, metric, detail, suspected and confirmed records."""
     few_expected: float | None = None
-    """The share of the largest number of links at which they were held, none if 0, where fewer than a tenth are expected."""
+    """The share of all links at which they were held, none if 0, where fewer than a tenth are expected."""
     lost: bool = True
     """Whether there are true links outside the strata."""
     exact: tuple[int, int] = (0, 0)

@@ -168,7 +168,7 @@ def front_page(study: Results) -> str:
 
 BRIEF = {
     "held": r"\*\*\w+ held\*\* \[[\d,]+ of [\d,]+\. The others cannot be found with this file\]",
-    "found": r"\*\*Strongest attack: [\w ]+\*\* \[Its one best guess for each record is right for [\w ]+ of \d+\]",
+    "found": r"\*\*Strongest attack: [\w ]+\*\* \[Most right by one best guess for each record: [\w ]+ of \d+\]",
     "any": r"\*\*Any metric\*\* \[at least one, declared or standard\]",
     "surest": r"\*\*The \d+ surest claims\*\* \[made by \w+; a square is a claim\]",
     "heading": r"Of \d+ records to be released, the intruder holds \w+; the strongest attack finds [\w ]+ \(.+\) \{",
@@ -564,8 +564,8 @@ AT_HAND = {
     "order above": r"\| \[▲ Taxicab with the order of the rows\]",
     "order explained": r"With the order of the files, an intruder also compares the positions",
     "insider": r"\| Fellegi–Sunter, with true links known",
-    "insider explained": r"The last line of the table is of somebody who knows true links.+No limit is compared with it",
-    "insider in the brief": r"would name 600 records rightly by one best guess.+the blind intruder names 500\. No limit",
+    "insider explained": r"last line of the table is of somebody who knows true links.+No limit is compared with it",
+    "insider in the brief": r"would name 600 records rightly by.+the blind intruder names 500\. No limit",
     "others above": r"attacks? at hand that the study does not limit (is|are) above a limit",
 }
 """What is said of the order of the files, and of somebody who knows true links."""
@@ -607,7 +607,7 @@ def test_the_front_page_says_which_variants_pass(tmp_path, limit, words):
 FOUND_OUT = {
     "one file": r"An intruder who holds the released file and knows",
     "several files": r"holds one of the two released files \(numbers are means over the files\) and knows",
-    "compared": r"Of these (about )?[\d.,]+ disclosed values, .+ are right; the best guess without any key would be right for",
+    "compared": r"Of these (about )?[\d.,]+ disclosed values, .+ are right; the best guess without any key would",
     "others": r"A right value is disclosed for .+; without the person’s own released record, the records of other",
     "holdout": r"A right value is disclosed for .+; the same could be learnt of people who are not in the file",
     "about": r"that all have about the same income for (about )?[\d.,]+ of the [\d,]+ people \(",

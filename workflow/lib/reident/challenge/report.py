@@ -133,6 +133,8 @@ def attacks_text(results: Results) -> str:
         most = single.loc[single["n_confirmed"].idxmax()]
         fields = {"attack": most["words"], "suspected": count(most["n_suspected"])}
         texts.append(TEXT("most", n=int(most["n_confirmed"]), **fields))
+        best = strongest(results)
+        texts.append(TEXT("strongest", attack=best["words"], n=count(round(best["n_right"]))))
     else:
         texts.append(TEXT("unknown"))
     if absent := [title(name) for name in NAMES if name not in set(_standard(lines)["metric"])]:
