@@ -821,7 +821,7 @@ SUREST = {
     "of 50": r"\*\*The 50 surest claims\*\* \[made by Adhoc; .+? \*\*50 right\*\*",
     "about": r"\*\*The 10 surest claims\*\* \[made by Taxicab; .+? \*\*4 right\*\*",
     "by agreement": r"\*\*The 10 surest claims\*\* \[made where most metrics agree; .+? \*\*10 right\*\*",
-    "many at 95": r"Of the \d+ surest claims of one attack \(.+?\), at least 95 % are right",
+    "many at 95": r"Of the \d+ surest claims of (one|another) attack \(.+?\), at least 95 % are right",
     "one at 95": r"Beyond the one surest claim, fewer than 95\s% are right",
     "none at 95": r"However few are made, fewer than 95 % of the surest claims are right",
     "order": r"the score of the best candidate, then how far behind the next one is",
