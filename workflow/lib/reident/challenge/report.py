@@ -59,10 +59,11 @@ def tried(results: Results) -> pd.DataFrame:
 
 
 def shown(results: Results) -> pd.DataFrame:
-    """Return the attacks that a table has room for: of joins and those without a variable, a few."""
+    """Return the attacks that a table has room for: of joins and those without a variable, a few, and the strongest."""
     lines = tried(results)
     first = lines.groupby("kind", sort=False).cumcount() < MAX_CHOSEN
-    return lines[~lines["kind"].isin([JOIN, WITHOUT]) | first | lines["above"]].reset_index(drop=True)
+    is_strongest = lines["name"] == strongest(results)["name"]
+    return lines[~lines["kind"].isin([JOIN, WITHOUT]) | first | lines["above"] | is_strongest].reset_index(drop=True)
 
 
 def _insiders(results: Results) -> pd.DataFrame:
@@ -194,9 +195,12 @@ def attacks_figure(results: Results) -> Figure | None:
     lines = shown(results)
     if not results.confirmable or not lines["n_confirmed"].any():
         return None
+    first = lines.groupby("kind", sort=False).cumcount() < MAX_CHOSEN
+    is_strongest = lines["name"] == strongest(results)["name"]
+    lines = lines[~lines["kind"].isin([JOIN, WITHOUT]) | first | is_strongest]
     n_puf = float(lines["n_puf"].iloc[0])
     limit = _limit(results, n_puf)
-    found, right = lines["confirmed_rate"], lines["best_rank_correct"] / n_puf
+    found, right = lines["confirmed_rate"], lines["n_right"] / n_puf
     cells = [
         TEXT("figure.cell", attack=name, found=percent(one), right=percent(other))
         for name, one, other in zip(lines["words"], found, right, strict=True)
