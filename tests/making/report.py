@@ -131,6 +131,10 @@ class Shape:
     """The bound on the links among pairs that are no candidates."""
     at_bound: bool = False
     """Whether the prior is at its bound."""
+    others: tuple[tuple[str, str, str, int, int], ...] = ()
+    """More attacks at hand: kind, metric, detail, suspected and confirmed records."""
+    few_expected: float | None = None
+    """The share of all links at which they were held, none if 0, where fewer than a tenth are expected."""
     lost: bool = True
     """Whether there are true links outside the strata."""
     exact: tuple[int, int] = (0, 0)
@@ -514,8 +518,9 @@ def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:
         for low, high, (n_pairs, right, mean) in zip(edges, edges[1:], shape.calibration, strict=False)
     ]
     informed = shape.options.get("fellegi_sunter", {}).get("m") == "informed"
-    bound = None if informed else prior if shape.at_bound else 2 * prior
-    rounds, converged = (bound and bound * n / 2, 41), "yes" if shape.converged else "no"
+    bound = None if informed else prior if shape.at_bound else (2 if shape.few_expected is None else 20) * prior
+    share = 0.5 if shape.few_expected is None else shape.few_expected
+    rounds, converged = (bound * n * share if bound and share else None, 41), "yes" if shape.converged else "no"
     model = n, prior, bound, shape.left_out, *rounds, converged, -np.log2(prior / (1 - prior)), 2
     return {
         name: pd.DataFrame(rows, columns=table.names)
@@ -583,6 +588,8 @@ def _attacks(shape: Shape, rates: pd.DataFrame, summary: pd.DataFrame, overlap: 
     found = overlap.groupby("set")["n_pufids"].sum()
     together = _found(first, int(found.get("suspected", 0)), int(found.get("confirmed", 0)))
     lines.append({**first, "kind": "any", "metric": "any", "detail": "", **together})
+    for kind, metric, detail, *counts in shape.others:
+        lines.append({**first, "kind": kind, "metric": metric, "detail": detail, **_found(first, *counts)})
     for of in [(name,) for name in names] + list(itertools.combinations(names, 2)):
         line = _found(first, *(len(of) * count for count in shape.exact))
         lines.append({**first, "kind": "join", "metric": "exact_values", "detail": "+".join(of), **line})

@@ -321,9 +321,10 @@ def test_a_file_on_its_own_is_compared_on_the_variables_that_are_named(tmp_path)
     assert f"key variables ({', '.join(names[:-1])} and {names[-1]})" in brief.test(study)
 
 
-def test_the_strongest_attack_at_hand_leads_and_what_was_not_tried_is_counted(results):
+@pytest.mark.parametrize(("limit", "verdict"), [(0.2, "above]"), (0.5, "above, a reservation]")])
+def test_the_strongest_attack_at_hand_leads_and_what_was_not_tried_is_counted(results, limit, verdict):
     """An attack that the study does not declare: its strip, its line with the mark of the limit, and the others."""
-    study = results(limit=0.2)
+    study = results(limit=limit)
     lines = pd.read_csv(study.folder / "attacks.csv", dtype={"detail": str})
     line = lines.iloc[0].to_dict()
     line |= {"kind": "standard", "metric": "fellegi_sunter", "n_suspected": 900, "n_confirmed": 500, "n_right": 700}
@@ -335,11 +336,11 @@ def test_the_strongest_attack_at_hand_leads_and_what_was_not_tried_is_counted(re
     study = Results(study.folder)
     drawn, n_puf = strips(squares.strips(study)), study.whole["n_puf"].iloc[0]
     marks, _, beside = drawn["Strongest attack: Fellegi–Sunter, at its defaults"]
-    assert abs(marks["room"] - 100 * 0.2 * 900 / n_puf) <= 0.5
+    assert abs(marks["room"] - 100 * limit * 900 / n_puf) <= 0.5
     assert beside.startswith("[▲ ")
-    assert "20 % of its suspicions: above, a reservation" in beside
+    assert f"{100 * limit:.0f} % of its suspicions: {verdict}" in beside.replace("\u00a0", " ")
     claims = next(beside for name, (*_, beside) in drawn.items() if "surest" in name)
-    assert "Of the 333 surest claims of one attack (Fellegi–Sunter, at its defaults)" in claims
+    assert "Of the 333 surest claims of another attack (Fellegi–Sunter, at its defaults)" in claims
     shown = [[cell.replace("\u00a0", " ") for cell in row] for row in rows(brief.product(study))]
     (fellegi_sunter,) = (row for row in shown if "Fellegi–Sunter" in row[0])
     assert shown.index(fellegi_sunter) == len(EVERY) + 1

@@ -20,6 +20,7 @@ from making.report import Shape, write_results
 from making.variants import ALPHA, add_variants
 from making.warnings import Sentence
 from reident.attribution import report as attribution
+from reident.challenge import report as challenge
 from reident.distances import report as closest
 from reident.filerisk import report as filerisk
 from reident.larger import report as larger
@@ -167,13 +168,13 @@ def front_page(study: Results) -> str:
 
 BRIEF = {
     "held": r"\*\*\w+ held\*\* \[[\d,]+ of [\d,]+\. The others cannot be found with this file\]",
-    "found": r"\*\*Strongest attack: [\w ]+\*\* \[Its one best guess for each record is right for [\w ]+ of \d+\]",
+    "found": r"\*\*Strongest attack: [\w ]+\*\* \[Most right by one best guess for each record: [\w ]+ of \d+\]",
     "any": r"\*\*Any metric\*\* \[at least one, declared or standard\]",
     "surest": r"\*\*The \d+ surest claims\*\* \[made by \w+; a square is a claim\]",
     "heading": r"Of \d+ records to be released, the intruder holds \w+; the strongest attack finds [\w ]+ \(.+\) \{",
     "heading unknown": r"How many of \d+ records the intruder finds is not known \{\.brief\}",
     "unknown": r"Found: not known",
-    "chance": r"As many candidates drawn at random",
+    "chance": r"Picking as many people at random",
     "one guess": r"One best guess is right for [\d.]+ % (to [\d.]+ % )?of the suspected",
     "interval": r"The 95 % intervals are about the same attack over many files made in this way",
 }
@@ -521,6 +522,7 @@ CALIBRATED = {
     "not converged": r"The EM algorithm did not converge",
     "expected": r"The expected number of links is [\d,]+, the true number [\d,]+",
     "at its bound": r"The estimate is at its bound",
+    "weak": r"The evidence is weak:\*\* fewer than a tenth of the [\d,]+ possible links are expected",
     "estimated links": r"The intruder estimates that \S+ % of these pairs are links",
     "known links": r"links among all [\d,]+ pairs\. \S+ % of these pairs are links",
     "estimated weights": r"Estimated weights by linking variable.*\*m\* is the estimated share of links",
@@ -540,6 +542,9 @@ INFORMED = {"options": {"fellegi_sunter": {"m": "informed"}}}
         ({"calibration": ()}, BLIND),
         ({"converged": False}, BLIND | {"about right", "not converged"}),
         ({"at_bound": True}, BLIND | {"about right", "at its bound"}),
+        ({"few_expected": 0.1}, BLIND | {"about right", "weak"}),
+        ({"few_expected": 0.5}, BLIND | {"about right", "weak"}),
+        ({"few_expected": 0.0}, BLIND | {"about right"}),
         (INFORMED, {"about right", "known links", "true shares"}),
         ({"linked": 0.0, "lost": False}, BLIND),
         ({"metrics": ("taxicab",)}, set()),
@@ -552,6 +557,37 @@ def test_a_conclusion_about_match_probabilities(results, shape, expected):
     assert printed(text, CALIBRATED) == expected
     drawn = fellegi_sunter.weights_figure(study)
     assert drawn is None or ("estimated" in drawn.caption) == ("estimated weights" in expected)
+
+
+AT_HAND = {
+    "order": r"\| Taxicab with the order of the rows",
+    "order above": r"\| \[▲ Taxicab with the order of the rows\]",
+    "order explained": r"With the order of the files, an intruder also compares the positions",
+    "insider": r"\| Fellegi–Sunter, with true links known",
+    "insider explained": r"last line of the table is of somebody who knows true links.+No limit is compared with it",
+    "insider in the brief": r"would name 600 records rightly by.+the blind intruder names 500\. No limit",
+    "others above": r"attacks? at hand that the study does not limit (is|are) above a limit",
+}
+"""What is said of the order of the files, and of somebody who knows true links."""
+BY_ORDER, BLIND_ONE = ("order", "taxicab", "rows", 600, 600), ("standard", "fellegi_sunter", "", 600, 500)
+OF_INSIDER = ("informed", "fellegi_sunter", "", 600, 600)
+INSIDER = {"insider", "insider explained", "insider in the brief"}
+
+
+@pytest.mark.parametrize(
+    ("others", "limit", "expected"),
+    [
+        ((), 550, set()),
+        ((BY_ORDER,), 990, {"order", "order explained"}),
+        ((BY_ORDER,), 550, {"order above", "order explained", "others above"}),
+        ((BLIND_ONE, OF_INSIDER), 550, INSIDER),
+        ((BY_ORDER, BLIND_ONE, OF_INSIDER), 990, INSIDER | {"order", "order explained"}),
+    ],
+)
+def test_a_conclusion_about_order_and_known_links(results, others, limit, expected):
+    study = results(metrics=("taxicab",), decision={"confirmed_at_most": limit}, others=others, standard=(20, 10))
+    blocks = (front.overall, brief.product, challenge.attacks_text, challenge.attacks_table)
+    assert printed(" ".join(str(block(study)) for block in blocks), AT_HAND) == expected
 
 
 @pytest.mark.parametrize(
@@ -571,13 +607,13 @@ def test_the_front_page_says_which_variants_pass(tmp_path, limit, words):
 FOUND_OUT = {
     "one file": r"An intruder who holds the released file and knows",
     "several files": r"holds one of the two released files \(numbers are means over the files\) and knows",
-    "compared": r"Of these [\d.,]+ disclosed values, .+ are right; the best guess without any key would be right for",
+    "compared": r"Of these (about )?[\d.,]+ disclosed values, .+ are right; the best guess without any key would",
     "others": r"A right value is disclosed for .+; without the person’s own released record, the records of other",
     "holdout": r"A right value is disclosed for .+; the same could be learnt of people who are not in the file",
-    "about": r"that all have about the same income for [\d.,]+ of the [\d,]+ people \(",
-    "the same": r"that all have the same job for [\d.,]+ of the [\d,]+ people \(",
+    "about": r"that all have about the same income for (about )?[\d.,]+ of the [\d,]+ people \(",
+    "the same": r"that all have the same job for (about )?[\d.,]+ of the [\d,]+ people \(",
     "no one": r"that all have the same job for no one",
-    "shares": r"Of these [\d.,]+ disclosed values, [\d.]+ % are right",
+    "shares": r"Of these (about )?[\d.,]+ disclosed values, [\d.]+ % are right",
 }
 """What the front page says of attribute disclosure."""
 ONE_SEX = {"keys": ["sex"], "targets": ["job"]}
@@ -785,7 +821,7 @@ SUREST = {
     "of 50": r"\*\*The 50 surest claims\*\* \[made by Adhoc; .+? \*\*50 right\*\*",
     "about": r"\*\*The 10 surest claims\*\* \[made by Taxicab; .+? \*\*4 right\*\*",
     "by agreement": r"\*\*The 10 surest claims\*\* \[made where most metrics agree; .+? \*\*10 right\*\*",
-    "many at 95": r"Of the \d+ surest claims of one attack \(.+?\), at least 95 % are right",
+    "many at 95": r"Of the \d+ surest claims of (one|another) attack \(.+?\), at least 95 % are right",
     "one at 95": r"Beyond the one surest claim, fewer than 95\s% are right",
     "none at 95": r"However few are made, fewer than 95 % of the surest claims are right",
     "order": r"the score of the best candidate, then how far behind the next one is",

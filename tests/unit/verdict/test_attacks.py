@@ -166,6 +166,7 @@ def test_the_surest_claims_of_every_attack_are_compared():
         ("agreement", "agreement", "2"),
         ("join", "exact_values", "age+hours worked"),
         ("without", "fellegi_sunter", "hours worked"),
+        ("order", "fellegi_sunter", "rows"),
     ],
 )
 def test_the_name_of_an_attack_tells_what_it_is(one):

@@ -148,7 +148,9 @@ def _people(share: float, n: float) -> str:
 
 def _number(people: float) -> str:
     """Return a number of people, which need not be whole, as a mean over files."""
-    return count(people) if abs(people - round(people)) < WHOLE else fixed(people, 1)
+    if abs(people - round(people)) < WHOLE:
+        return count(people)
+    return TEXT("findings.about", n=fixed(people, int(people < FEW)))
 
 
 @block(SUMMARY, TARGETS)

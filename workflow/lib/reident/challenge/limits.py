@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 TABLE = "attacks.csv"
 
+OF_ORDER = "with the order of "
+"""What the name of an attack with the position in the files has between its metric and its order."""
+
 BY_ANY, OF_SUREST = "confirmed_by_any_at_most", "surest"
 """The limits on the records that any metric confirms, and on the surest claims."""
 
@@ -35,7 +38,7 @@ def name(kind: str, metric: str, detail: str) -> str:
         STANDARD: f"standard {metric}",
         JOIN: f"{EXACT} {detail}",
         WITHOUT: f"{metric} without {detail}",
-        ORDER: f"{metric} with the order of {detail}",
+        ORDER: f"{metric} {OF_ORDER}{detail}",
     }
     return names.get(kind, f"{metric} of {detail}")
 
@@ -44,8 +47,9 @@ def parts(attack: str) -> dict[str, str]:
     """Return the kind, the metric and the detail of an attack by its name, as :func:`name` makes it."""
     metric, _, rest = attack.partition(" ")
     kinds = {"standard": STANDARD, ANY: ANY, EXACT: JOIN, AGREEMENT: AGREEMENT}
-    kind = kinds.get(metric, WITHOUT) if rest else DECLARED
-    detail = {JOIN: rest, AGREEMENT: rest.removeprefix("of "), WITHOUT: rest.removeprefix("without ")}.get(kind, "")
+    kind = kinds.get(metric, ORDER if rest.startswith(OF_ORDER) else WITHOUT) if rest else DECLARED
+    before = {JOIN: "", AGREEMENT: "of ", WITHOUT: "without ", ORDER: OF_ORDER}
+    detail = rest.removeprefix(before[kind]) if kind in before else ""
     return {"kind": kind, "metric": rest if kind == STANDARD else metric, "detail": detail}
 
 

@@ -59,10 +59,18 @@ def tried(results: Results) -> pd.DataFrame:
 
 
 def shown(results: Results) -> pd.DataFrame:
-    """Return the attacks that a table has room for: of joins and those without a variable, a few."""
+    """Return the attacks that a table has room for: of joins and those without a variable, a few, and the strongest."""
     lines = tried(results)
     first = lines.groupby("kind", sort=False).cumcount() < MAX_CHOSEN
-    return lines[~lines["kind"].isin([JOIN, WITHOUT]) | first | lines["above"]].reset_index(drop=True)
+    is_strongest = lines["name"] == strongest(results)["name"]
+    return lines[~lines["kind"].isin([JOIN, WITHOUT]) | first | lines["above"] | is_strongest].reset_index(drop=True)
+
+
+def _insiders(results: Results) -> pd.DataFrame:
+    """Return what somebody who knows true links finds, in words; no limit is compared with it."""
+    lines = results.known(results.table(ATTACKS))
+    lines = lines[(lines["kind"] == INFORMED) & lines["n_suspected"].notna()]
+    return lines.assign(words=[in_words(line) for line in lines.to_dict("records")], above=False)
 
 
 def at_hand(results: Results) -> pd.DataFrame:
@@ -120,11 +128,14 @@ def attacks_text(results: Results) -> str:
     lines = results.table(ATTACKS)
     done = tried(results)
     texts = [TEXT("text", n=int((done["kind"] != ANY).sum()))]
+    texts += [TEXT("order")] if ORDER in set(done["kind"]) else []
     if results.confirmable:
         single = done[done["kind"] != ANY]
         most = single.loc[single["n_confirmed"].idxmax()]
         fields = {"attack": most["words"], "suspected": count(most["n_suspected"])}
         texts.append(TEXT("most", n=int(most["n_confirmed"]), **fields))
+        best = strongest(results)
+        texts.append(TEXT("strongest", attack=best["words"], n=count(round(best["n_right"]))))
     else:
         texts.append(TEXT("unknown"))
     if absent := [title(name) for name in NAMES if name not in set(_standard(lines)["metric"])]:
@@ -135,6 +146,7 @@ def attacks_text(results: Results) -> str:
         for kind, group in left.groupby("kind", sort=False)
     ]
     texts.append(TEXT("untried.some", kinds=listed(kinds)) if kinds else TEXT("untried.none"))
+    texts += [] if _insiders(results).empty else [TEXT("insider")]
     return " ".join(texts)
 
 
@@ -145,8 +157,8 @@ def _standard(lines: pd.DataFrame) -> pd.DataFrame:
 
 @block(ATTACKS, LIMITS)
 def attacks_table(results: Results) -> str:
-    """Return the table of the attacks at hand."""
-    lines = shown(results)
+    """Return the table of the attacks at hand, and below them of somebody who knows true links."""
+    lines = pd.concat([shown(results), _insiders(results)])
     names = [
         f"[▲ {text}]{{.above}}" if above else text for text, above in zip(lines["words"], lines["above"], strict=True)
     ]
@@ -183,9 +195,12 @@ def attacks_figure(results: Results) -> Figure | None:
     lines = shown(results)
     if not results.confirmable or not lines["n_confirmed"].any():
         return None
+    first = lines.groupby("kind", sort=False).cumcount() < MAX_CHOSEN
+    is_strongest = lines["name"] == strongest(results)["name"]
+    lines = lines[~lines["kind"].isin([JOIN, WITHOUT]) | first | is_strongest]
     n_puf = float(lines["n_puf"].iloc[0])
     limit = _limit(results, n_puf)
-    found, right = lines["confirmed_rate"], lines["best_rank_correct"] / n_puf
+    found, right = lines["confirmed_rate"], lines["n_right"] / n_puf
     cells = [
         TEXT("figure.cell", attack=name, found=percent(one), right=percent(other))
         for name, one, other in zip(lines["words"], found, right, strict=True)

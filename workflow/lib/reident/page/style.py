@@ -134,8 +134,9 @@ class Sheet(NamedTuple):
 
     @property
     def letters(self) -> int:
-        """Return how many characters of a row's label fit."""
-        return 15 if self.narrow else 26
+        """Return how many characters of a row's label fit; more beside a single panel."""
+        letters = 15 if self.narrow else 26
+        return letters if len(self.panels) > 1 else round(1.6 * letters)
 
     def rows(self, labels: Sequence[object]) -> None:
         """Label the rows of the panels at the left edge."""

@@ -25,6 +25,9 @@ METRIC = "fellegi_sunter"
 ABOUT = 0.1
 """Probabilities are about right whose mean is no farther than this from the share that is right (METHODS §4.6)."""
 
+FEW_LINKS = 0.1
+"""Few links are expected below this share of the largest number, where EM holds them a second time (METHODS §4.6)."""
+
 
 def bits(weight: float) -> str:
     """Return a weight with two decimals, and with its sign unless that is 0."""
@@ -58,7 +61,7 @@ def knowledge(results: Results) -> str:
 
 
 def _expected(results: Results) -> Iterator[str]:
-    """Yield how many links a blind intruder expects beside their true number, and whether the prior is at its bound."""
+    """Yield how many links a blind intruder expects beside their true number, and whether the evidence is enough."""
     model = results.table(MODEL).iloc[0]
     if not defined(model["largest_prior"]):
         return
@@ -66,6 +69,9 @@ def _expected(results: Results) -> Iterator[str]:
     yield TEXT("premise.expected", expected=count(expected), true=count(true))
     if model["prior"] >= model["largest_prior"]:
         yield TEXT("premise.at_bound")
+    if defined(model.get("held_links")) and model["prior"] < FEW_LINKS * model["largest_prior"]:
+        most, held = (count(round(n)) for n in (model["largest_prior"] * model["n_pairs"], model["held_links"]))
+        yield TEXT("premise.weak", most=most, held=held)
 
 
 @block(LEVELS)

@@ -30,7 +30,7 @@ from reident.filerisk.report_thresholds import (
 )
 from reident.filerisk.settings import BELOW, UNITS
 from reident.outcomes import BREAKS, FILE, LIMITS, NONE, UNBREAKABLE, UNSURE, undecided
-from reident.page.common import FEW, portion
+from reident.page.common import FEW, keys_in_words, portion
 from reident.page.layout import ReportColumn, block, items, table
 from reident.page.sentences import Sentences
 from reident.page.terms import some
@@ -162,7 +162,8 @@ def file_at_risk(results: Results) -> str | None:
     unique = round(quantity(results, "U"))
     first = unique_records(results)
     if unique:
-        first = f"{first} {TEXT('at_risk.special', n=round(quantity(results, 'n_special')))}"
+        n = round(quantity(results, "n_special"))
+        first = f"{first} {TEXT('at_risk.special_all') if n == unique > 1 else TEXT('at_risk.special', n=n)}"
     texts = [first, _variables(results), _values(results), _scenario(results), _units(results), _population(results)]
     return items([text for text in texts if text])
 
@@ -197,7 +198,7 @@ def _scenario(results: Results) -> str:
     line = lines.loc[lines["unique_share"].idxmax()]
     records = some(int(line["n_compared"]), "record")
     found = portion(count(line["n_unique"]), line["unique_share"], line["n_compared"], records)
-    return TEXT("at_risk.scenario", scenario=escape(line["scenario"]), found=found)
+    return TEXT("at_risk.scenario", scenario=escape(line["scenario"]), known=keys_in_words(line["keys"]), found=found)
 
 
 def _units(results: Results) -> str:

@@ -15,7 +15,7 @@ from reident.filerisk import report as filerisk
 from reident.linkage.settings import AGREEMENT, ANY
 from reident.linkage.surest import NUMBERS
 from reident.matching import report as matching
-from reident.outcomes import BREAKS, EXCEEDS, LIMITS, MATCHING
+from reident.outcomes import ABOVE, ATTACK, BREAKS, EXCEEDS, LIMITS, MATCHING
 from reident.page.layout import block, box, paragraphs
 from reident.page.sentences import Sentences
 from reident.page.terms import some, title
@@ -167,6 +167,7 @@ def _strip(
     is_broken, is_met = bool(outcomes & {BREAKS, EXCEEDS}), judged in WARNABLE
     judged = "warned" if is_met and _warned(results, line["metric"]) else judged
     judged = "chance" if is_met and room is not None and found > room else judged
+    judged = "above" if judged == "exceeds" and results.verdict(ATTACK) == ABOVE else judged
     verdict = TEXT(f"strip.verdict.{judged}") if outcomes else ""
     limit = TEXT("strip.judged", verdict=verdict) if outcomes else TEXT("strip.no_limit")
     if room is not None:
@@ -213,7 +214,8 @@ def strips(results: Results) -> str:
         size, right, metric = claims
         many = at_hand(results).set_index("words")[AT].fillna(0)
         by = TEXT("about.by_agreement") if metric == AGREEMENT else TEXT("about.by_metric", metric=title(metric))
-        most = TEXT("about.by_attack", attack=str(many.idxmax()))
+        is_same = many.idxmax() == title(metric)
+        most = TEXT(f"about.by_{'attack' if is_same else 'another'}", attack=str(many.idxmax()))
         beside, lead = TEXT("strip.at_95", n=int(many.max()), by=most), TEXT("strip.right", right=count(right))
         about, shown = TEXT("about.surest", by=by), {"single": right, "suspected": size}
         strip = Strip(TEXT("name.surest", n=size), about, shown, lead, beside, "claims")
