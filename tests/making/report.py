@@ -451,7 +451,8 @@ def _rates(shape: Shape, metric: str, manifest: pd.DataFrame, limits: pd.DataFra
                 "conditional_bound": 1 - 0.05 ** (1 / s) if s and not c else None,
             }
         )
-    return pd.DataFrame(lines)
+    # A column that no made-up result needs is 0.
+    return pd.DataFrame(lines).reindex(columns=TABLES["rate"][0].names, fill_value=0)
 
 
 def _protection(shape: Shape, manifest: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:

@@ -70,9 +70,10 @@ def table(results, name):
 
 
 @pytest.mark.parametrize("name", CSV_FILES)
-def test_a_csv_file_has_exactly_the_columns_of_its_contract(finished, name):
+def test_a_csv_file_begins_with_the_columns_of_its_contract(finished, name):
+    """What reads them by place goes on reading them, whatever columns later versions add."""
     lines = (finished.results / name).read_text(encoding="utf-8").splitlines()
-    assert lines[0].split(",") == CSV_FILES[name]
+    assert lines[0].split(",")[: len(CSV_FILES[name])] == CSV_FILES[name]
 
 
 @pytest.mark.parametrize("name", PARQUET_FILES)

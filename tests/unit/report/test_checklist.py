@@ -41,7 +41,7 @@ def results(tmp_path):
 
 def shown(results):
     return "\n\n".join(
-        map(str, layout.section(results, "checklist", checklist.checklist, *checklist.checklist_topics(results)))
+        map(str, layout.section(results, "checklist.main", checklist.checklist, *checklist.checklist_topics(results)))
     )
 
 

@@ -47,7 +47,7 @@ def test_sentences_on_records_are_on_units_and_keep_their_fields(code):
     words = language.language(code)
     for section, file in sentences.files().items():
         for key, text in sentences_of(language.read(file)[code], section):
-            if key.startswith(sentences.ON_RECORDS):
+            if sentences.is_on_records(section, key.removeprefix(f"{section}.")):
                 of_units = words.of_units(text)
                 assert list(field_names(of_units)) == list(field_names(text)), key
                 assert not RECORDS.search(re.sub(r"{[^}]*}|`[^`]*`", "", of_units)), key

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from reident.errors import InputError
 from reident.page.sentences import Sentences, use
 
-TITLE = Sentences("sections")
 REPORT = "application/vnd.reident.report+markdown"
 """The media type of the output that the report is rendered from: Markdown with classes and captions."""
 
@@ -75,13 +74,20 @@ def section(results: Any, heading: str, *pieces: Piece, kind: str = "") -> list[
     ----------
     results : Results or Edition
     heading : str
-        A key of ``sections.yaml``, or a :class:`Text`, which is Markdown; empty for a section without a heading.
+        The words that have its title and the key of it in their group ``titles``, such as ``utility.pairs``; or a
+        :class:`Text`, which is Markdown; empty for a section without a heading.
     pieces : Block or (heading, piece, …)
     kind : {'', 'annex', 'closing'}
         Sections are numbered, annexes lettered; a closing section has neither number nor letter.
     """
     with use(results):
         return list(_section(results, heading, pieces, f" {{.{kind}}}" if kind else "", 1))
+
+
+def _title(heading: str) -> str:
+    """Return the title of a section."""
+    words, _, key = heading.partition(".")
+    return Sentences(words)(f"titles.{key}")
 
 
 def _section(results: Any, heading: str, pieces: Iterable[Piece], mark: str, level: int) -> Iterator[Any]:
@@ -94,7 +100,7 @@ def _section(results: Any, heading: str, pieces: Iterable[Piece], mark: str, lev
         else:
             contents += _section(results, piece[0], piece[1:], "", level + 1)
     if contents and heading:
-        title = heading if isinstance(heading, Text) else TITLE(f"{heading}")
+        title = heading if isinstance(heading, Text) else _title(heading)
         yield Text(f"{'#' * level} {title}{mark}")
     yield from contents
 

@@ -1,7 +1,8 @@
 """The sentences of the report, see :mod:`reident.language.sentences`: each analysis has its own, in every language.
 
 They are in ``words.yaml`` of an analysis, or where it has several sections in ``words/{section}.yaml``, and those on a
-metric beside it. At the top of a file are the codes of the languages.
+metric beside it. At the top of a file are the codes of the languages; and ``on_records`` where sentences are on the
+records of an attack, which in a study of units are on units: ``all`` of them, or these entries and groups.
 """
 
 from __future__ import annotations
@@ -20,15 +21,6 @@ LIBRARY = Path(__file__).parents[1]
 PACKAGES = (en, de)
 """The languages of which a report may be: an edited message of any of them makes it anew."""
 
-ON_RECORDS = (
-    "annex.", "attack.", "challenge.", "brief.about.", "brief.at_risk.", "brief.notes.", "brief.product.",
-    "brief.unit.attack", "brief.unseen.", "choices.", "front.", "glossary.attack.", "headings.", "patterns.",
-    "plausibility.", "protection.", "rates.", "sections.ranks", "surest.", "units.", "variants.confirmed",
-    "variants.nothing_suspected",
-    "nouns.confirmed_record", "nouns.eif_record", "nouns.puf_record", "nouns.released_record",
-)  # fmt: skip
-"""Sections, or parts of them, on the records of an attack: in a study of units their sentences are on units."""
-
 _NOUN: ContextVar[str] = ContextVar("noun", default="record")
 
 
@@ -38,6 +30,18 @@ def files() -> dict[str, Path]:
     own = {file.parent.name: file for file in LIBRARY.glob("*/words.yaml")}
     metrics = {f"metrics/{file.stem}": file for file in LIBRARY.glob("linkage/metrics/*.yaml")}
     return own | metrics | {file.stem: file for file in LIBRARY.glob("*/words/*.yaml")}
+
+
+def _words(section: str) -> dict[str, Any]:
+    """Return the content of the file of a section."""
+    file = files()[section]
+    return sentences.entries(file.parent, file.stem)
+
+
+def is_on_records(section: str, key: str) -> bool:
+    """Return whether a sentence is on the records of an attack: in a study of units it is on units."""
+    declared = _words(section).get("on_records", ())
+    return declared == "all" or f"{key}.".startswith(tuple(f"{name}." for name in declared))
 
 
 class Sentences(sentences.Sentences):
@@ -50,13 +54,12 @@ class Sentences(sentences.Sentences):
         super().__init__(section, LIBRARY)
 
     def _content(self) -> dict[str, Any]:
-        file = files()[self.section]
-        content: dict[str, Any] = sentences.entries(file.parent, file.stem)[language.current().code]
+        content: dict[str, Any] = _words(self.section)[language.current().code]
         return content
 
     def _entry(self, key: str) -> Any:
         entry = super()._entry(key)
-        if (noun := _NOUN.get()) == "record" or not f"{self.section}.{key}".startswith(ON_RECORDS):
+        if (noun := _NOUN.get()) == "record" or not is_on_records(self.section, key):
             return entry
         say = language.current().of_units
         if sentences.is_choice(entry):
