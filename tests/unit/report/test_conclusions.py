@@ -150,7 +150,7 @@ CASES: list[tuple[str, dict[str, Any], set[str]]] = [
     ("no limit, with exact values", {"exact": (40, 1), "limit": None},
      {"NO VERDICT", "no limit"} | NOTABLE),
     ("a limit of one metric alone", {"decision": {"conditional_rate_at_most": {"adhoc": 0.01}}},
-     {"ABOVE", "all above", "example", "cell above"} | NOTABLE),
+     {"ABOVE", "all above", "example", "cell above", "strip above"} | NOTABLE),
 ]  # fmt: skip
 
 
