@@ -129,9 +129,9 @@ def used():
     sources = [ast.parse(source.read_text(encoding="utf-8")) for source in sorted(REPORT.rglob("*.py"))]
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     titles = {found for cell in notebook.cells for found in TITLES.findall(cell.source)}
-    return {found for source in sources for found in calls_of(source)} | {
-        (name, rf"titles\.{key}") for name, key in titles
-    }
+    calls = {found for source in sources for found in calls_of(source)}
+    terms = {(name, r"terms\.[\w-]+\.(name|meaning)") for name in sentences.terms_of()}
+    return calls | {(name, rf"titles\.{key}") for name, key in titles} | terms
 
 
 CONTENT = {section: language.read(file) for section, file in sentences.files().items()}
@@ -186,7 +186,9 @@ def test_every_sentence_is_text_with_plain_fields(code, section):
 
 
 def test_every_section_has_every_language():
-    assert [section for section, content in CONTENT.items() if set(content) - {"on_records"} != set(LANGUAGES)] == []
+    assert [
+        section for section, content in CONTENT.items() if set(content) - {"on_records", "terms_of"} != set(LANGUAGES)
+    ] == []
 
 
 @pytest.mark.parametrize("code", OTHERS)

@@ -1,8 +1,12 @@
 """The sentences of the report, see :mod:`reident.language.sentences`: each analysis has its own, in every language.
 
 They are in ``words.yaml`` of an analysis, or where it has several sections in ``words/{section}.yaml``, and those on a
-metric beside it. At the top of a file are the codes of the languages; and ``on_records`` where sentences are on the
-records of an attack, which in a study of units are on units: ``all`` of them, or these entries and groups.
+metric beside it. At the top of a file are the codes of the languages, and where it has them:
+
+- ``on_records``: which sentences are on the records of an attack, and in a study of units on units: ``all`` of them, or
+  these entries and groups;
+- ``terms_of``: the table of a study, or the section, with which its glossary has the ``terms`` of the file. In a
+  sentence, ``{term=…}`` leads to one of them.
 """
 
 from __future__ import annotations
@@ -42,6 +46,11 @@ def is_on_records(section: str, key: str) -> bool:
     """Return whether a sentence is on the records of an attack: in a study of units it is on units."""
     declared = _words(section).get("on_records", ())
     return declared == "all" or f"{key}.".startswith(tuple(f"{name}." for name in declared))
+
+
+def terms_of() -> dict[str, str]:
+    """Return the table, or the section of a study, with which a report has the terms of a section in its glossary."""
+    return {section: words["terms_of"] for section in files() if "terms_of" in (words := _words(section))}
 
 
 class Sentences(sentences.Sentences):

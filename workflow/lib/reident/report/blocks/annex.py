@@ -11,14 +11,13 @@ from reident.ledger.withheld import withheld, without_digest
 from reident.page.columns import columns
 from reident.page.common import file_in_words, in_order, number_or_day, row_account
 from reident.page.layout import ReportColumn, block, box, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import Sentences, terms_of
 from reident.page.terms import some
 from reident.page.wording import UNDEFINED, code, count, defined, escape, label_cells, listed
 from reident.pipeline import release
 from reident.report.results import RESOLVED, Results
 
 TEXT = Sentences("annex")
-GLOSSARY = Sentences("glossary")
 HEADING = Sentences("headings")
 MAX_CUT_LINES = 60
 """Lines of cut points that are shown one by one; a longer table shows the range of each cut point."""
@@ -181,30 +180,14 @@ def command(results: Results) -> str | None:
     return paragraphs(TEXT("command"), code("snakemake --cores N --config study=STUDY"))
 
 
-READ = {
-    "attack": "rates.csv",
-    "matching": "matching/summary.csv",
-    "risk": "filerisk/summary.csv",
-    "models": "filerisk/population.csv",
-    "scenarios": "filerisk/scenarios.csv",
-    "attribution": "attribution/summary.csv",
-    "utility": "utility/summary.csv",
-}
-"""The table that a study with this kind of analysis has."""
-
-ASKED = {"why": "why"}
-"""The section that a study has for terms of tables by metric."""
-
-
 @block(RESOLVED)
 def glossary(results: Results) -> str | None:
     """Return the definitions of the terms; `{term=…}` of a phrase leads to them."""
     entries = []
-    kinds = [kind for kind, table in READ.items() if results.has(table)]
-    kinds += [kind for kind, name in ASKED.items() if results.study.get(name)]
-    for kind in kinds:
-        for term in GLOSSARY.names(kind):
-            name, meaning = (GLOSSARY(f"{kind}.{term}.{field}") for field in ("name", "meaning"))
-            entry = box("entry", GLOSSARY("entry", name=name, meaning=meaning), name=f"term-{term}")
+    for section, of in terms_of().items():
+        words = Sentences(section)
+        for term in words.names("terms") if results.has(of) or results.study.get(of) else ():
+            name, meaning = (words(f"terms.{term}.{field}") for field in ("name", "meaning"))
+            entry = box("entry", TEXT("entry", name=name, meaning=meaning), name=f"term-{term}")
             entries.append((name.casefold(), entry))
     return paragraphs(*(entry for _, entry in sorted(entries))) or None
