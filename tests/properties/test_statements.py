@@ -83,7 +83,7 @@ CONTROLS = [
 @pytest.mark.parametrize(("control", "setting", "name"), CONTROLS)
 def test_the_check_finds_what_does_not_hold(control, setting, name):
     found = tried(range(2 * FEW), name, setting, control)
-    assert sum(failed(found).values()) >= FEW
+    assert sum(failed(found).values()) >= (FEW if FEW <= 5 else 300)
 
 
 def test_statements_tell_something():
