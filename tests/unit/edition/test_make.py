@@ -54,18 +54,6 @@ def test_the_order_of_lines_does_not_matter():
     assert making.made(tables) == making.made(turned)
 
 
-def test_which_records_are_found_changes_nothing_beyond_the_counts():
-    """The same number of links of other records that are alike: the same published file, byte by byte."""
-    first = making.attacked(np.random.default_rng(3), n=300, metrics=("taxicab",))
-    pairs = pd.DataFrame({"puf": range(300), "eif": range(300)})
-    texts = set()
-    for seed in range(3):
-        found = np.isin(np.arange(300), np.random.default_rng(seed).permutation(300)[:90])
-        table = pa.Table.from_pandas(pairs.assign(confirmed=found), preserve_index=False)
-        texts.add(publish.text(making.made(first | {"pairs": [table]}, metrics=("taxicab",))))
-    assert len(texts) == 1
-
-
 def test_what_is_published_is_true_and_holds_the_texts_of_the_policy(tmp_path):
     for name in ("census-drb", "opensafely", "midpoint-6"):
         tables = making.attacked(np.random.default_rng(8), n=800)
@@ -152,14 +140,6 @@ def test_a_later_edition_knows_the_counts_of_fewer_metrics():
     fewer = tables | {"pairs": tables["pairs"][:2]}
     first = making.made(fewer, metrics=making.METRICS[:2])
     assert making.made(tables, after=(first,)).parts[0].told
-
-
-def test_an_edition_of_other_pairs_leaves_nothing_to_tell():
-    first = making.made(making.attacked(np.random.default_rng(2), n=900))
-    (part,) = making.made(making.attacked(np.random.default_rng(3), n=900), after=(first,)).parts
-    assert not part.told
-    assert {(count.first, count.last) for count in part.counts} == {("", "")}
-    assert {limit.outcome for limit in part.limits} == {"withheld"}
 
 
 def test_a_count_of_an_earlier_edition_that_nothing_explains_leaves_nothing_to_tell():

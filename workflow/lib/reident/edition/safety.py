@@ -28,8 +28,12 @@ ROUNDS = 4
 ROUNDING = 1e-7
 """By how much a whole number that the solver computes may be too small."""
 
-MAX_CALLS = 20_000
-"""The calls of the solver for one statement; afterwards nothing more is told."""
+MANY = 1_000
+"""Unknowns that are searched together in whole numbers. With more, first the largest change in the last secret that was
+found, then all, and whole numbers are sought only beside fractions."""
+
+MAX_CALLS, MAX_WORK = 20_000, 3_000_000
+"""The calls of the solver for one statement, and the sum of their unknowns; afterwards nothing more is told."""
 
 
 class Audit:
@@ -56,7 +60,10 @@ class Audit:
         unknowns = np.arange(len(space.cells))
         members = sparse.csr_array((np.ones(len(unknowns)), (space.cells, unknowns)), (len(space.sizes), len(unknowns)))
         self._rows = sparse.csc_array(sparse.vstack([members, sparse.csr_array(self._counted)]))
-        self._calls = 0
+        self._calls, self._work = 0, 0
+        self._is_large = len(space.cells) > MANY
+        self._point, self._in_part = np.zeros(len(space.cells), np.int64), np.zeros(len(space.cells), bool)
+        self._in_part[np.argsort(-space.sizes[space.cells], kind="stable")[:MANY]] = True
 
     def is_safe(self, box: Box) -> bool:
         """Return whether the intervals of a statement may be told."""
@@ -86,14 +93,15 @@ class Audit:
             return [at for at, (least, most) in enumerate(ends) if not self._keeps_width(at, least, most)]
 
         # First with secrets in which all narrow counts are large, or small; then with one count at a time.
-        for direction in (1, -1):
-            if not (left := narrow()):
-                return True
-            self._find(direction * np.isin(np.arange(len(low)), left), low, high)
+        for everywhere in (False, True) if self._is_large else (True,):
+            for direction in (1, -1):
+                if not (left := narrow()):
+                    return True
+                self._find(direction * np.isin(np.arange(len(low)), left), low, high, everywhere=everywhere)
         for at in narrow():
             for direction in (1, -1):
                 if at in narrow():
-                    self._find(direction * (np.arange(len(low)) == at), low, high)
+                    self._find(direction * (np.arange(len(low)) == at), low, high, everywhere=True)
             if at in narrow():
                 return False
         return True
@@ -122,43 +130,75 @@ class Audit:
         inside = ((self._secrets >= low) & (self._secrets <= high)).all(axis=1)
         return self._secrets[inside]
 
-    def _find(self, direction: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
+    def _find(self, direction: np.ndarray, low: np.ndarray, high: np.ndarray, *, everywhere: bool = False) -> bool:
         """Find a secret with counts between two ends, the farther in a direction the better; False if there is none."""
         space = self._space
-        if (low > high).any() or (low > space.top).any() or self._calls >= MAX_CALLS:
+        if (low > high).any() or (low > space.top).any() or self._calls >= MAX_CALLS or self._work >= MAX_WORK:
             return False
         # Who counts for one quantity and not for another one bounds how far their counts are apart.
         if (low[:, None] - high[None, :] > space.excess).any():
             return False
+        if self._is_large and not everywhere:
+            ends = (np.where(self._in_part, end, self._point) for end in (0, space.sizes[space.cells]))
+            if self._search(direction, low, high, *ends):
+                return True
+        return self._search(direction, low, high, np.zeros(len(space.cells)), np.full(len(space.cells), np.inf))
+
+    def _search(
+        self, direction: np.ndarray, low: np.ndarray, high: np.ndarray, least: np.ndarray, most: np.ndarray
+    ) -> bool:
+        """Find a secret as :meth:`_find`, with unknowns between two ends."""
         # In a large study fractions that are rounded down are nearly always a secret too, and found much faster. Counts
         # that become too small by it are sought larger.
         raised = low
-        for _ in range(ROUNDS if len(space.cells) > FEW else 0):
-            if (point := self._solve(direction, raised, high, whole=False)) is None:
+        for _ in range(ROUNDS if len(least) > FEW else 0):
+            if (fractions := self._solve(direction, raised, high, least, most)) is None:
                 if raised is low:
                     return False
                 break
+            point = np.floor(fractions + ROUNDING).astype(np.int64)
             if self._is_secret(point, low, high):
                 return True
+            if self._is_large and raised is low:
+                near = point, np.ceil(fractions - ROUNDING)
             raised = np.minimum(raised + np.maximum(low - self._whole @ point, 0), high)
-        point = self._solve(direction, low, high, whole=True)
-        return point is not None and self._is_secret(point, low, high)
+        fractions = self._solve(direction, low, high, *(near if self._is_large else (least, most)), whole=True)
+        return fractions is not None and self._is_secret(np.rint(fractions).astype(np.int64), low, high)
 
-    def _solve(self, direction: np.ndarray, low: np.ndarray, high: np.ndarray, *, whole: bool) -> np.ndarray | None:
-        """Return how many records have each vector in a secret that the solver finds; int64 (u,)."""
-        self._calls += 1
-        space = self._space
+    def _solve(
+        self,
+        direction: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        least: np.ndarray,
+        most: np.ndarray,
+        *,
+        whole: bool = False,
+    ) -> np.ndarray | None:
+        """Return how many records have each vector in a secret that the solver finds; float64 (u,)."""
+        free = np.flatnonzero(least < most)
+        solved = np.where(least < most, 0.0, least)
+        if not len(free):
+            return solved
+        rows = self._rows[:, free]
+        at = np.unique(rows.indices) if len(free) < len(least) else slice(None)
+        given = self._rows @ solved
+        self._calls, self._work = self._calls + 1, self._work + len(free)
         found = optimize.milp(
-            -(direction @ self._counted),
+            -(direction @ self._counted[:, free]),
             constraints=optimize.LinearConstraint(
-                self._rows, np.r_[np.zeros(len(space.sizes)), low], np.r_[space.sizes, high]
+                rows.tocsr()[at],
+                (np.r_[np.zeros(len(self._space.sizes)), low] - given)[at],
+                (np.r_[self._space.sizes, high] - given)[at],
             ),
-            integrality=np.full(len(space.cells), int(whole)),
-            options={"node_limit": MAX_NODES, "mip_rel_gap": 0 if len(space.cells) <= FEW else GAP},
+            bounds=optimize.Bounds(least[free], most[free]),
+            integrality=np.full(len(free), int(whole)),
+            options={"node_limit": MAX_NODES, "mip_rel_gap": 0 if len(least) <= FEW else GAP},
         )
         if found.x is None:
             return None
-        return (np.rint(found.x) if whole else np.floor(found.x + ROUNDING)).astype(np.int64)
+        solved[free] = found.x
+        return solved
 
     def _is_secret(self, point: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
         """Keep the counts of a secret, if it is one between two ends: the solver computes with fractions."""
@@ -167,5 +207,5 @@ class Audit:
         used = np.bincount(space.cells, weights=point, minlength=len(space.sizes)).astype(np.int64)
         if (point < 0).any() or (used > space.sizes).any() or (counts < low).any() or (counts > high).any():
             return False
-        self._secrets = np.vstack([self._secrets, counts])
+        self._point, self._secrets = point, np.vstack([self._secrets, counts])
         return True

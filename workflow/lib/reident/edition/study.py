@@ -53,15 +53,18 @@ class Suspected(NamedTuple):
         Whether each metric suspects the pair.
     confirmed : bool (n,)
         Whether it is a true link.
-    strata : mapping of bool (n,)
-        Whether the PUF record is in a stratum, by its label; empty where strata are not published.
+    stratum : float64 (n,)
+        The position of the PUF record's stratum, NaN for none; empty where strata are not published.
+    strata : sequence of str
+        The labels of the strata.
     """
 
     puf: np.ndarray
     eif: np.ndarray
     by_metric: Mapping[str, np.ndarray]
     confirmed: np.ndarray
-    strata: Mapping[str, np.ndarray]
+    stratum: np.ndarray
+    strata: Sequence[str]
 
     def counting(self, quantity: Quantity) -> np.ndarray | None:
         """Return whether each pair, as a link, counts for a quantity: bool (n,); None where a metric is not known."""
@@ -73,14 +76,15 @@ class Suspected(NamedTuple):
             candidates = np.bincount(self.puf[counts], minlength=int(self.puf.max(initial=-1)) + 1)
             counts &= candidates[self.puf] == 1
         if quantity.stratum:
-            within = self.strata.get(quantity.stratum)
-            return None if within is None else counts & within
+            if quantity.stratum not in self.strata:
+                return None
+            counts &= self.stratum == self.strata.index(quantity.stratum)
         return counts
 
     def digest(self, counts: np.ndarray) -> str:
         """Return the SHA-256 of the pairs that count; links are no part of it."""
-        pairs = np.stack([self.puf[counts], self.eif[counts]], axis=1).astype("<i8")
-        return hashlib.sha256(pairs.tobytes()).hexdigest()
+        pairs = np.stack([self.puf[counts], self.eif[counts]], axis=1).astype("<i8", copy=False)
+        return hashlib.sha256(pairs).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -157,9 +161,18 @@ def of_attack(
             f"`release.strata` must not be `true` in a study with {len(suspected.strata):,} strata: a statement has at "
             f"most {MAX_COUNTS} counts. Remove it."
         )
-    columns = [column for quantity in quantities if (column := suspected.counting(quantity)) is not None]
-    digests = [suspected.digest(column) for column in columns]
     published, leaves_room = len(quantities), True
+    columns, digests, counts = [], [], []
+
+    def take(column: np.ndarray, digest: str) -> None:
+        # Millions of pairs by hundreds of counts: a bit for each.
+        columns.append(np.packbits(column))
+        digests.append(digest)
+        counts.append(int((np.diff(suspected.puf[suspected.confirmed & column], prepend=-1) > 0).sum()))
+
+    for quantity in quantities:
+        if (column := suspected.counting(quantity)) is not None:
+            take(column, suspected.digest(column))
     for count in _told_before(earlier, ATTACK):
         if count.digest in digests:
             continue
@@ -169,16 +182,12 @@ def of_attack(
             leaves_room = False
             continue
         quantities.append(quantity)
-        columns.append(column)
-        digests.append(count.digest)
-    table = np.stack(columns, axis=1)
-    vectors, vector = _vectors(table)
+        take(column, count.digest)
+    vectors, vector = _vectors(columns, len(suspected.puf))
     eif = suspected.eif if persons is None else persons[suspected.eif]
     possible = space.of_pairs(suspected.puf, eif, vector, vectors, one_to_one=settings.one_to_one)
-    links = suspected.confirmed
-    counts = tuple(int((np.diff(suspected.puf[links & column], prepend=-1) > 0).sum()) for column in columns)
     return Secret(
-        ATTACK, tuple(quantities), tuple(digests), possible, counts, published, records["puf"], records["eif"],
+        ATTACK, tuple(quantities), tuple(digests), possible, tuple(counts), published, records["puf"], records["eif"],
         leaves_room,
     )  # fmt: skip
 
@@ -274,14 +283,11 @@ def _suspected(
         by_metric[name][at] = True
         confirmed[at[key % 2 == 1]] = True
     puf, eif = every // n_eif, every % n_eif
-    by_stratum = {}
-    if strata is not None:
-        position, labels = strata
-        by_stratum = {label: position[puf] == at for at, label in enumerate(labels)}
-    return Suspected(puf, eif, by_metric, confirmed, by_stratum)
+    position, labels = (np.zeros(0), ()) if strata is None else (strata[0][puf], tuple(strata[1]))
+    return Suspected(puf, eif, by_metric, confirmed, position, labels)
 
 
-def _quantities(metrics: Sequence[str], strata: Mapping[str, object]) -> Iterator[Quantity]:
+def _quantities(metrics: Sequence[str], strata: Sequence[str]) -> Iterator[Quantity]:
     """Yield what is told of an attack, in this order: any metric, each one, all, single candidates, strata."""
     if not metrics:
         return
@@ -295,12 +301,17 @@ def _quantities(metrics: Sequence[str], strata: Mapping[str, object]) -> Iterato
     yield from (Quantity(ANY, every, label) for label in strata)
 
 
-def _vectors(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows of a table, those with most quantities first, and the row of each pair."""
-    code = np.zeros(len(table), np.int64)
-    for start in range(0, table.shape[1], 32):
-        part = table[:, start : start + 32]
-        code = np.unique(code << 32 | part @ (1 << np.arange(part.shape[1])), return_inverse=True)[1]
-    _, first, row = np.unique(code, return_index=True, return_inverse=True)
-    order = np.lexsort((np.arange(len(first)), -table[first].sum(axis=1)))
-    return table[first[order]], np.argsort(order)[row]
+def _vectors(columns: Sequence[np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows of a table of packed columns, those with most quantities first, and each pair's row."""
+    row = np.zeros(n, np.int64)
+    table = np.zeros((1, 0), bool)
+    for start in range(0, len(columns), 32):
+        part = columns[start : start + 32]
+        row <<= len(part)
+        for at, column in enumerate(part):
+            row |= np.unpackbits(column, count=n).astype(np.int64) << at
+        codes, row = np.unique(row, return_inverse=True)
+        bits = codes[:, None] >> np.arange(len(part)) & 1
+        table = np.hstack([table[codes >> len(part)], bits.astype(bool)])
+    order = np.lexsort((np.arange(len(table)), -table.sum(axis=1)))
+    return table[order], np.argsort(order)[row]
