@@ -47,8 +47,8 @@ CSV_FILES = {
     "suspected/unicity.distribution.csv": ["stratum", "order", "n_pufids", "n_pairs"],
 }
 PARQUET_FILES = {
-    "prepared/puf.parquet": ["house", "person", "region", *VARIABLES],
-    "prepared/eif.parquet": ["broker", "serial", "region", *VARIABLES],
+    "prepared/puf.parquet": ["house", "person", "region", *VARIABLES, "source_row"],
+    "prepared/eif.parquet": ["broker", "serial", "region", *VARIABLES, "source_row"],
     "prepared/iuf.parquet": ROWS,
     "strata/puf.parquet": ["stratum"],
     "strata/eif.parquet": ["stratum"],
