@@ -84,7 +84,7 @@ class Suspected(NamedTuple):
     def digest(self, counts: np.ndarray) -> str:
         """Return the SHA-256 of the pairs that count; links are no part of it."""
         pairs = np.stack([self.puf[counts], self.eif[counts]], axis=1).astype("<i8", copy=False)
-        return hashlib.sha256(pairs.tobytes()).hexdigest()
+        return hashlib.sha256(pairs.data).hexdigest()
 
 
 @dataclass(frozen=True)
