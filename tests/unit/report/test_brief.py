@@ -335,12 +335,12 @@ def test_the_strongest_attack_at_hand_leads_and_what_was_not_tried_is_counted(re
     write_verdict(study.folder, attack=warning_table([]))
     study = Results(study.folder)
     drawn, n_puf = strips(squares.strips(study)), study.whole["n_puf"].iloc[0]
-    marks, _, beside = drawn["Strongest attack: Fellegi–Sunter, at its defaults"]
+    marks, _, beside = drawn["Strongest attack: Fellegi–Sunter at its defaults"]
     assert abs(marks["room"] - 100 * limit * 900 / n_puf) <= 0.5
     assert beside.startswith("[▲ ")
     assert f"{100 * limit:.0f} % of its suspicions: {verdict}" in beside.replace("\u00a0", " ")
     claims = next(beside for name, (*_, beside) in drawn.items() if "surest" in name)
-    assert "Of the 333 surest claims of another attack (Fellegi–Sunter, at its defaults)" in claims
+    assert "Of the 333 surest claims of another attack (Fellegi–Sunter at its defaults)" in claims
     shown = [[cell.replace("\u00a0", " ") for cell in row] for row in rows(brief.product(study))]
     (fellegi_sunter,) = (row for row in shown if "Fellegi–Sunter" in row[0])
     assert shown.index(fellegi_sunter) == len(EVERY) + 1
