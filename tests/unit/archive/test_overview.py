@@ -192,7 +192,7 @@ LIMITS = ["about", "limit", "metric", "value", "bound", "outcome"]
           (ATTACK, "confirmed_at_most", "adhoc", 12.0, 40.0, "passes")], "confirmed records, Adhoc: 12 (limit 40)"),
         ([(ATTACK, "confirmed_at_most", "adhoc", 0.0, 0.0, "passes")], "confirmed records, Adhoc: 0 (limit 0)"),
         ([(ATTACK, "reach_at_most", "standard adhoc", 0.3, 0.2, "exceeds")],
-         "reach, Adhoc, at its defaults: 30.0 % (limit 20 %)"),
+         "reach, Adhoc at its defaults: 30.0 % (limit 20 %)"),
         ([(ATTACK, "reach_at_most", "exact_values age+sex", 0.3, 0.2, "exceeds")],
          "reach, Equal and alone: age and sex: 30.0 % (limit 20 %)"),
         ([(ATTACK, "reach_at_most", "taxicab without age", 0.3, 0.2, "exceeds")],
