@@ -564,7 +564,7 @@ AT_HAND = {
     "order above": r"\| \[▲ Taxicab with the order of the rows\]",
     "order explained": r"With the order of the files, an intruder also compares the positions",
     "insider": r"\| Fellegi–Sunter, with true links known",
-    "insider explained": r"last line of the table is about an insider who knows from true links.+No limit is compared with it",
+    "insider explained": r"about an insider who knows from true links.+No limit is compared with it",
     "insider in the brief": r"would name 600 records rightly by.+the blind intruder names 500\. No limit",
     "others above": r"attacks? at hand that the study does not limit (is|are) above a limit",
 }

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reident.edition import publish, study
+from reident.edition.rule import ContradictionError
 from reident.errors import InputError
 from reident.intake.records import PERSON
 from reident.linkage.settings import WHOLE
@@ -64,7 +65,7 @@ def make(
         else:
             try:
                 statement = design.state(secret.counts)
-            except ValueError:
+            except ContradictionError:
                 raise InputError(_contradicted(settings)) from None
         parts.append(publish.part(secret, statement, settings.bounds, policy, settings.seed))
     free = max([policy.margin, *(edition.free for edition in after)])

@@ -20,6 +20,10 @@ MAX_PLACES = 24
 """The places at which an interval is tried to be split, before it stays as it is."""
 
 
+class ContradictionError(ValueError):
+    """The counts do not agree with what is public already."""
+
+
 class Told:
     """What is told of each count so far.
 
@@ -130,7 +134,9 @@ class Design:
             If a count contradicts what is public from the start.
         """
         if any(not low <= count <= high for count, (low, high) in zip(counts, self.box, strict=True)):
-            raise ValueError("must have counts that agree with what is public already. Correct `earlier` or `within`.")
+            raise ContradictionError(
+                "must have counts that agree with what is public already. Correct `earlier` or `within`."
+            )
         audit = audit or self.audit()
         if not audit.is_safe(self.box):
             return self.nothing()
