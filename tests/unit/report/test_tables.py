@@ -173,7 +173,8 @@ TOLERANCE = [
     ("several metrics", {"tolerances": {"euclidean": 6, "adhoc": 9}},
      ["Euclidean: the threshold is weak", "Adhoc: the threshold is weak"]),
     ("unicity has no threshold", {"tolerances": {"unicity": 9}}, []),
-    ("nothing can be suspected", {"tolerances": {"adhoc": -1}}, ["Adhoc: no pair can be suspected"]),
+    ("nothing can be suspected", {"tolerances": {"adhoc": -1}, "nothing_suspected": ("adhoc",)},
+     ["Adhoc: no pair can be suspected"]),
 ]  # fmt: skip
 
 

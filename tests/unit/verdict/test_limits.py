@@ -455,7 +455,7 @@ def test_what_a_warning_says_of_the_attack_holds_for_several_files():
     assert verdict(judged(JOINT, warnings=[grave], **{"together/rates.csv": table}), "together") == "reservations"
     fatal = Sentence("invalidates", "No link.")
     assert verdict(judged(JOINT, warnings=[fatal], **{"together/rates.csv": table}), "together") == "none"
-    silent = judged(JOINT, line(tolerance=-1), **{"together/rates.csv": table})
+    silent = judged(JOINT, line(tolerance=-1, n_suspected=0), **{"together/rates.csv": table})
     assert set(silent.limits["outcome"]) == {"none"}
 
 
@@ -464,3 +464,11 @@ def test_limits_for_several_files_need_several_files():
         ValidationError, match=r"`\.decision\.together_confirmed_rate_at_most` must not be given without"
     ):
         Study.model_validate(plain(decision={"together_confirmed_rate_at_most": 0.1}))
+
+
+def test_a_metric_that_suspects_rare_values_alone_is_judged():
+    """Its variables need not weigh enough on average, so that its tolerance is below 0."""
+    found = judged({"single_rate_at_most": 0.5}, line(tolerance=-1, n_suspected=20, n_single=20, single_rate=0.8))
+    assert set(found.limits["outcome"]) == {"breaks"}
+    assert "no_pair" not in set(found.warnings["code"] if "code" in found.warnings else [])
+    assert not found.warnings["warning"].str.contains("no pair can be suspected").any()

@@ -182,6 +182,7 @@ def test_a_limit_on_the_records_that_any_metric_confirms(bound, expected, monkey
 @pytest.mark.parametrize(("tolerance", "expected"), [((-1, -1), "none"), ((-1, 1), "within")])
 def test_metrics_that_can_suspect_nobody_confirm_nobody_either(tolerance, expected, monkeypatch):
     rates, overlap = attack(*tolerance)
+    rates.loc[rates["tolerance"] < 0, "n_suspected"] = 0
     monkeypatch.setattr(limits.warnings, "_thresholds", lambda *_: [])
     tables = {"rates.csv": rates, "description/overlap.csv": overlap, "prepared/warnings.csv": warning_table(())}
     assert judged({"confirmed_by_any_at_most": 9}, tables).verdict["verdict"].tolist() == [expected] * 2

@@ -49,7 +49,7 @@ def judge_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate"
     """
     upper = by == "upper" and limit == CONDITIONAL
     value = float(line["conditional_high" if upper else COLUMNS[limit]])
-    if line["tolerance"] < 0:
+    if is_silent(line):
         outcome = NONE
     elif pd.isna(value):
         outcome = NOTHING
@@ -61,6 +61,14 @@ def judge_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate"
     else:
         outcome = UNSURE if limit == CONDITIONAL and line["conditional_high"] > bound else PASSES
     return Outcome(ATTACK, limit, str(line["metric"]), value, bound, outcome)
+
+
+def is_silent(line: Mapping[str, Any] | pd.Series) -> bool:
+    """Return whether a metric can suspect nothing, so that it has no verdict.
+
+    Where all variables count for less than rare values do, a pair may be suspected although the tolerance is below 0.
+    """
+    return bool(line["tolerance"] < 0 and not line["n_suspected"])
 
 
 def ends(line: Mapping[str, Any] | pd.Series, limit: str) -> tuple[float, float]:

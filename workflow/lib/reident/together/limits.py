@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from reident.linkage.limits import is_silent
 from reident.linkage.settings import ANY, WHOLE
 from reident.outcomes import BREAKS, DECIMALS, NONE, NOTHING, PASSES, TOGETHER, Outcome
 
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 def outcomes(decision: Decision, together: pd.DataFrame, rates: pd.DataFrame) -> Iterator[Outcome]:
     """Yield the limits for an intruder with several files, on records that any of them finds in the whole study."""
     lines = together[(together["stratum"] == WHOLE) & (together["files"] == ANY)]
-    tolerance = rates[rates["stratum"] == WHOLE].set_index("metric")["tolerance"]
-    for line in lines[lines["metric"].isin(tolerance.index)].to_dict("records"):
+    silent = {one["metric"]: is_silent(one) for one in rates[rates["stratum"] == WHOLE].to_dict("records")}
+    for line in lines[lines["metric"].isin(silent)].to_dict("records"):
         for limit, bound in decision.given("together", line["metric"]).items():
             column = limit.removeprefix("together_").removesuffix("_at_most")
             value = float(line[column])
             compared = value if column == "confirmed_rate" else round(value, DECIMALS)
             outcome = BREAKS if compared > bound else NOTHING if pd.isna(value) else PASSES
-            outcome = NONE if tolerance[line["metric"]] < 0 else outcome
+            outcome = NONE if silent[line["metric"]] else outcome
             yield Outcome(TOGETHER, limit, str(line["metric"]), value, bound, outcome)

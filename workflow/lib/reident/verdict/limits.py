@@ -12,7 +12,7 @@ from reident.challenge import limits as attacks
 from reident.distances import limits as closest
 from reident.filerisk import limits as filerisk
 from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES, table
-from reident.linkage.limits import is_out_of_reach, judge_metric
+from reident.linkage.limits import is_out_of_reach, is_silent, judge_metric
 from reident.linkage.settings import ANY, WHOLE
 from reident.matching import limits as matching
 from reident.outcomes import (
@@ -191,7 +191,8 @@ def _of_any(decision: Decision, tables: Mapping[str, pd.DataFrame]) -> Iterator[
     if (bound := decision.confirmed_by_any_at_most) is None or overlap is None:
         return
     value = float(overlap.loc[overlap["set"] == "confirmed", "n_pufids"].sum())
-    silent = (tables["rates.csv"]["tolerance"] < 0).all()
+    rates = tables["rates.csv"]
+    silent = all(is_silent(line) for line in rates[rates["stratum"] == WHOLE].to_dict("records"))
     yield Outcome(ATTACK, limit, ANY, value, bound, NONE if silent else BREAKS if value > bound else PASSES)
 
 

@@ -152,9 +152,9 @@ def _thresholds(settings: VerdictSettings, tables: Mapping[str, pd.DataFrame]) -
 
 def _threshold(row: Any, v: int) -> StudyWarning | None:
     fields: Fields = {"metric": in_words(row.metric)}
-    if row.tolerance < 0:
-        return StudyWarning(UNDERSTATES, "no_pair", fields)
     passing = round(row.n_suspected + row.n_ambiguous)
+    if row.tolerance < 0 and not passing:
+        return StudyWarning(UNDERSTATES, "no_pair", fields)
     if 2 * row.tolerance <= v or not passing or REGISTRY[row.metric].weighs:
         return None
     share, remedy = float(row.passing_rate), row.metric if row.metric in words("remedy") else "none"
