@@ -215,7 +215,7 @@ def rerun(monkeypatch, tmp_path, edit):
     parts = [(rule, None) for rule in STEPS if rule not in by_metric] + [("score", own) for own in REGISTRY]
 
     def forget():
-        for remembered in (digests.library_digest, digests._imports, digests._lines, digests._words):
+        for remembered in (digests.library_digest, digests._imports, digests._lines, digests._beside):
             remembered.cache_clear()
 
     def all_digests():
@@ -244,6 +244,8 @@ EDITS = [
     ("a sentence of a warning", "language/en/messages.yaml", {"prepare", "judge", "report"}),
     ("a German sentence of a warning", "language/de/messages.yaml", {"report", "edition"}),
     ("confirmation", "linkage/confirmation.py", {"confirm"}),
+    ("what a count is", "linkage/quantities.csv", set()),
+    ("what a step is called", "linkage/steps.csv", set()),
 ]
 
 

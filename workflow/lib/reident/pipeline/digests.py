@@ -20,6 +20,14 @@ _FOR_TYPES = re.compile(r"^([ \t]*)if TYPE_CHECKING:\n(?:\1[ \t]+.*\n|\n)*", re.
 _COMMENT = re.compile(r"#.*")
 _NAME = re.compile(r"(?<!as )\b(?!as\b)\w+")
 
+OF_METRICS = ("linkage/metrics/*.yaml",)
+WORDS = ("*/words.yaml", "*/words/*.yaml", *OF_METRICS)
+READ = {"reident.page.sentences": WORDS, "reident.language.messages": OF_METRICS}
+"""The words beside the code of analyses and metrics, and the modules that read them: no number depends on them."""
+
+DECLARED = ("*/steps.csv", "*/tables.csv", "*/columns.csv", "*/quantities.csv")
+"""The declarations beside the code of analyses: what of them a step depends on, is in its digest."""
+
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pyreadstat", "numba", "pydantic", "snakemake")
 
 
@@ -80,10 +88,6 @@ def modules(rule: str, metric: str | None = None) -> tuple[str, ...]:
     return tuple(sorted(seen))
 
 
-OF_METRICS = ("linkage/metrics/*.yaml",)
-WORDS = ("*/words.yaml", "*/words/*.yaml", *OF_METRICS)
-READ = {"reident.page.sentences": WORDS, "reident.language.messages": OF_METRICS}
-"""The words beside the code of analyses and metrics, and the modules that read them: no number depends on them."""
 _WITHOUT_EFFECT = ("study", "pipeline")
 """The floors whose modules reach a step by its settings alone, or are named by it."""
 
@@ -105,16 +109,16 @@ def _files(module: str) -> list[Path]:
     base = _path(module)
     # Not by the folder: that of an earlier version may be left, with what was compiled.
     if not (base / "__init__.py").is_file():
-        return [base.with_suffix(".py"), *_words(READ.get(module, ()))]
+        return [base.with_suffix(".py"), *_beside(READ.get(module, ()))]
     folders = [base, *(folder for folder in base.iterdir() if not (folder / "__init__.py").exists())]
     others = [file for folder in folders for file in folder.glob("*") if file.suffix not in (".py", ".pyc")]
-    apart = {*_words(), base / "tables.csv", base / "columns.csv"}  # what of tables counts, is in the digest of a step
+    apart = _beside((*WORDS, *DECLARED))
     return [base / "__init__.py", *sorted(file for file in others if file.is_file() and file not in apart)]
 
 
 @cache
-def _words(patterns: tuple[str, ...] = WORDS) -> tuple[Path, ...]:
-    """Return the files of words by their patterns."""
+def _beside(patterns: tuple[str, ...]) -> tuple[Path, ...]:
+    """Return the files beside the code that have one of these patterns."""
     return tuple(sorted(file for pattern in patterns for file in LIBRARY.glob(pattern)))
 
 

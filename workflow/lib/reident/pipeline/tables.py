@@ -1,9 +1,8 @@
 """The tables that the steps make: their paths, columns and types, and the data of the sources that they hold.
 
 ``tables.csv`` of an analysis declares each of its tables on one line, and its ``columns.csv`` each of their columns, in
-order. What reads or
-describes a table takes it from here: the ledger reads its columns by their types, the report and the comparison read
-the tables that are marked for them, docs/DATA.md and docs/explanation/confidentiality.md list them.
+order. What reads or describes a table takes it from here: the ledger reads its columns by their types, the report and
+the comparison read the tables that are marked for them, docs/DATA.md and docs/explanation/confidentiality.md list them.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from datetime import date as Date
 import pandas as pd
 
 from reident.larger.report import GUESSED, LARGER, curve, extrapolated, multiple
+from reident.linkage.limits import is_silent
 from reident.linkage.settings import ANY, WHOLE
 from reident.outcomes import (
     ABOVE,
@@ -103,8 +104,8 @@ def overall(results: Results) -> str:
     if kind == UNKNOWN and set(every["outcome"]) == {UNBREAKABLE}:
         return _reason(results, UNKNOWN, _unbreakable(results, every))
     if kind == UNKNOWN:
-        is_silent = len(silent) == limits["metric"].nunique() > 0 and (results.whole["tolerance"] < 0).all()
-        return _reason(results, UNKNOWN, no_metric if is_silent else TEXT("invalid"))
+        nobody = len(silent) == limits["metric"].nunique() > 0 and all(map(is_silent, results.whole.to_dict("records")))
+        return _reason(results, UNKNOWN, no_metric if nobody else TEXT("invalid"))
     others = [*_by_any_metric(every[every["metric"] == ANY]), _unbreakable(results, every)]
     limits = limits[limits["outcome"] != UNBREAKABLE]
     if kind == ABOVE:
