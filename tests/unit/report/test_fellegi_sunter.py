@@ -29,7 +29,7 @@ def test_without_suspected_pairs_there_is_no_calibration(results):
 
 
 def test_a_threshold_that_no_pair_reaches_gives_no_verdict(results):
-    study = results(tolerances={"fellegi_sunter": -1})
+    study = results(tolerances={"fellegi_sunter": -1}, nothing_suspected=("fellegi_sunter",))
     (warning,) = [text for text in study.table("verdict/warnings.csv")["warning"] if "no pair can be" in text]
     assert warning.startswith("Fellegi–Sunter: no pair can be suspected.")
     assert "Lower its `threshold`." in warning
