@@ -45,6 +45,8 @@ confidentiality.close(Path(".snakemake"))
 if Path(workflow.basedir) in (release.ROOT, release.ROOT / "workflow"):
     shell.prefix(confidentiality.SILENT_STEPS)
 release.recorded()  # what asking git tells, every job finds in its environment
+# The problems of linear algebra are small: threads would wait for one another, and add up in an order of their own.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 scattergather:
