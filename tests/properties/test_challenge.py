@@ -51,8 +51,8 @@ def made(tables):
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
     claims = attack.claim(settings.declared, files, Attack(None, tables.metrics, tables.rates, None))
     pairs = {name: metric.positions for name, metric in tables.metrics.items()}
-    results = tables.rates, claims.agreement.rates, claims.agreement.claims, claims.agreement.summary, pairs
-    own = Made(*results, *(attack.compare(settings.declared, files).weights or ()))
+    agreement = claims.agreement.agreement_rates, claims.agreement.agreement_claims, claims.agreement.surest
+    own = Made(tables.rates, *agreement, pairs, *(attack.compare(settings.declared, files).weights or ()))
     return challenge(settings, files, own, ScoringContext()), files
 
 

@@ -29,9 +29,9 @@ OF_ONE_METRIC = ["metric", "n_ambiguous", "passing_rate", "tolerance"]
 class Comparison(NamedTuple):
     """The tables of the agreement of the metrics, of its claims, and of the surest claims of all of them."""
 
-    rates: pd.DataFrame
-    claims: pd.DataFrame
-    summary: pd.DataFrame
+    agreement_rates: pd.DataFrame
+    agreement_claims: pd.DataFrame
+    surest: pd.DataFrame
     curve: pd.DataFrame
 
 
