@@ -1,14 +1,20 @@
-"""docs/DATA.md, the data dictionary, and the table of the files that hold data, from the declared tables.
+"""docs/DATA.md, the data dictionary, and the table of the files that hold data, from the declared tables; the glossary and
+the list of warnings, from the words of reports and messages.
 
-``make docs`` writes both, and what is generated from the study model; a test fails where a file differs.
+``make docs`` writes them, and what is generated from the study model; a test fails where a file differs.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from reident.language import messages
+from reident.language.sentences import entries
+from reident.page import sentences
 from reident.pipeline import tables
 from reident.pipeline.steps import COMPARED, STEPS, Step
 from reident.pipeline.tables import Table, TableColumn
@@ -17,6 +23,8 @@ from reident.study.documentation import fill
 
 CONFIDENTIALITY = "docs/explanation/confidentiality.md"
 
+_HEAD = ("| column | is | meaning |", "|---|---|---|")
+_ABOVE = "[above](#columns-of-several-tables)"
 HOLDS = {
     "records": "keys, links, values of records",
     "labels": "labels of strata, categories of the file whose risk is measured, cut points of numeric variables, codes "
@@ -27,15 +35,33 @@ UNDECLARED = {"records": ["confidential/*.txt"], "labels": []}
 
 
 def data_dictionary() -> str:
-    """Return the tables of every step with their columns."""
-    return "\n".join(_section(step) for step in STEPS.values())
+    """Return the columns that several tables have, and then the tables of every step with their columns."""
+    shared = _columns_of_several()
+    parts = ["## Columns of several tables\n", *_HEAD, *(_line(column) for column in shared.values()), ""]
+    return "\n".join([*parts, *(_section(step, shared) for step in STEPS.values())])
 
 
-def _section(step: Step) -> str:
-    return "\n".join([f"## {step.rule}\n", *(_describe(table) for table in step.tables)])
+def _columns_of_several() -> dict[str, TableColumn]:
+    """Return the columns that more than one table declares in the same words, by their name; of two, the more frequent."""
+    every = [column for step in STEPS.values() for table in step.tables for column in table.columns]
+    number = Counter(map(_worded, every))
+    shared: dict[str, TableColumn] = {}
+    for column in sorted(every, key=lambda column: not column.section):
+        if number[_worded(column)] > 1 and number[_worded(column)] > number[_worded(shared.get(column.name))]:
+            shared[column.name] = column
+    return {column.name: shared[column.name] for column in every if column.name in shared}
 
 
-def _describe(table: Table) -> str:
+def _worded(column: TableColumn | None) -> TableColumn | None:
+    """Return a column without its section: the section of a table stands for those of its columns."""
+    return column and column._replace(section="")
+
+
+def _section(step: Step, shared: dict[str, TableColumn]) -> str:
+    return "\n".join([f"## {step.rule}\n", *(_describe(table, shared) for table in step.tables)])
+
+
+def _describe(table: Table, shared: dict[str, TableColumn]) -> str:
     facts = [table.meaning]
     if table in tables.COMPARE_VARIANTS:
         facts.append(f"The tables are {_either([f'`{compared.path}`' for compared in COMPARED.values()])}.")
@@ -45,20 +71,49 @@ def _describe(table: Table) -> str:
         facts.append(f"METHODS §{table.section}.")
     lines = [f"### `{table.path}`\n", " ".join(facts), ""]
     if table.columns:
-        lines += ["| column | type | unit | meaning |", "|---|---|---|---|"]
-        lines += [_line(column, table) for column in table.columns]
+        lines += _HEAD
+        for elsewhere, columns in itertools.groupby(table.columns, lambda column: _worded(shared.get(column.name)) == _worded(column)):
+            if elsewhere:
+                lines.append(f"| {', '.join(f'`{column.name}`' for column in columns)} |  | {_ABOVE} |")
+            else:
+                lines += [_line(column, table.section) for column in columns]
         lines.append("")
     return "\n".join(lines)
 
 
-def _line(column: TableColumn, table: Table) -> str:
+def _line(column: TableColumn, section: str | None = None) -> str:
     facts = [column.meaning]
     if column.only:
         facts.append(f"{column.only} only")
-    if column.section and column.section != table.section:
+    if column.section and column.section != section:
         facts.append(f"§{column.section}")
-    cells = (f"`{column.name}`", column.type, column.unit, "; ".join(facts))
+    cells = (f"`{column.name}`", _kind(column), "; ".join(facts))
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def glossary() -> str:
+    """Return the terms of the glossaries of reports in English, in their alphabetical order."""
+    english = [entries(file.parent, file.stem).get("en", {}) for file in sentences.files().values()]
+    terms = {term["name"]: term["meaning"] for words in english for term in words.get("terms", {}).values()}
+    lines = [f"| **{name}** | {terms[name]} |" for name in sorted(terms, key=str.casefold)]
+    return "\n".join(["| term | meaning |", "|---|---|", *lines])
+
+
+def kinds_of_warnings() -> str:
+    """Return every kind of warning with its English sentence, of several the plural; … stands for a field."""
+    lines = []
+    for code in sorted(messages.TEXT.names("warnings")):
+        template = entries(messages.ENGLISH, "messages")["warnings"][code]
+        text = template if isinstance(template, str) else template["other"]
+        shown = re.sub(r"{\w+}", "…", " ".join(text.split())).replace("……", "…")
+        lines.append(f"| `{code}` | {shown} |")
+    return "\n".join(["| kind | sentence |", "|---|---|", *lines])
+
+
+def _kind(column: TableColumn) -> str:
+    """Return the unit of a column, from which its type follows, or else its type."""
+    usual = "number" if column.unit == "fraction" else "integer"
+    return (column.unit if column.type == usual else f"{column.type} of {column.unit}") if column.unit else column.type
 
 
 def _either(names: list[str]) -> str:
@@ -93,6 +148,8 @@ def files(root: Path) -> dict[str, str]:
     generated = {
         "docs/DATA.md": {"Tables by step": data_dictionary()},
         CONFIDENTIALITY: {"Files that hold data": files_with_data()},
+        "docs/reference/glossary.md": {"Terms of the report": glossary()},
+        "docs/reference/messages.md": {"Kinds of warnings": kinds_of_warnings()},
     }
     pages = {path: fill((root / path).read_text(encoding="utf-8"), texts) for path, texts in generated.items()}
     return documentation.files() | pages

@@ -10,6 +10,7 @@ import contextlib
 import inspect
 import itertools
 import json
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -29,6 +30,8 @@ from reident.study.bundled import CONFIG
 from reident.study.model import Study
 
 _END = "<!-- End of generated table -->"
+_FILE = "files.original"
+"""A section with the keys that all files have, and no others."""
 
 
 def fill(page: str, generated: Mapping[str, str]) -> str:
@@ -133,14 +136,50 @@ def readme() -> str:
 
 
 def _study_keys() -> str:
-    """Return the table of the keys of a study, and a table of each section."""
+    """Return the table of the keys of a study, and a table of each section; what sections share is written once."""
     root = schema()
     sections = {name: list(_keys(root, {name: field}, root["required"])) for name, field in root["properties"].items()}
+    file = [key for key in sections["files"] if key.name.startswith(f"{_FILE}.")]
+    shared = {"[a file](#a-file)": {key._replace(name=key.name.removeprefix(f"{_FILE}.")) for key in file}}
     parts = ["### The study\n", _table([keys[0] for keys in sections.values()])]
+    parts += ["### A file\n", _table([key._replace(name=key.name.removeprefix(f"{_FILE}.")) for key in file])]
     for name, keys in sections.items():
         if len(keys) > 1:
-            parts += [f"### `{name}`\n", _table(keys[1:])]
+            head, *others = _without_repeats(keys, shared)
+            note = head.meaning.removeprefix(keys[0].meaning).strip()
+            parts += [f"### `{name}`\n", *([f"{note}\n"] if note else []), _table(others)]
     return "\n".join(parts)
+
+
+def _without_repeats(keys: list[Key], shared: dict[str, set[Key]]) -> list[Key]:
+    """Return the keys of a section without those inside a part that repeats an earlier one, which the part then names.
+
+    `shared` has the keys of the parts so far, with names from there on, and takes those of this section.
+    """
+    for part in dict.fromkeys(key.name.rpartition(".")[0] for key in keys if "." in key.name):
+        inside = {key: key._replace(name=key.name.removeprefix(f"{part}.")) for key in keys if key.name.startswith(f"{part}.")}
+        repeated = _repeated(set(inside.values()), shared)
+        if repeated:
+            head = re.sub(r"\[\]$|\.\*$", "", part)
+            keys = [
+                key._replace(meaning=f"{key.meaning} Has the keys of {repeated}.") if key.name == head else key
+                for key in keys
+                if inside.get(key) not in shared[repeated]
+            ]
+        elif inside:
+            shared[f"`{part}`"] = set(inside.values())
+    return keys
+
+
+def _repeated(keys: set[Key], shared: dict[str, set[Key]]) -> str | None:
+    """Return the largest earlier part all of whose keys are among these, of many keys all but one in the same words."""
+    names = {key.name for key in keys}
+    alike = {
+        part: len(theirs)
+        for part, theirs in shared.items()
+        if len(theirs) > 1 and {key.name for key in theirs} <= names and len(theirs - keys) <= (len(theirs) > 5)
+    }
+    return max(alike, key=alike.__getitem__, default=None)
 
 
 def _table_of(model: type[Section]) -> str:
@@ -249,7 +288,7 @@ def _default(required: bool, field: dict[str, Any]) -> str:
 def _flow(value: Any) -> str:
     """Return a value as YAML writes it on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {_flow(item)}" for name, item in value.items()) + "}"
+        return "{" + ", ".join(f"{name}: {_flow(item)}" for name, item in value.items() if item is not None) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
     if isinstance(value, bool):
@@ -262,7 +301,7 @@ def _flow(value: Any) -> str:
 def _meaning(root: dict[str, Any], field: dict[str, Any]) -> str:
     """Return the description of a field, or else that of its section."""
     described = field if "description" in field else _variants(root, field)[0]
-    return described["description"].replace("|", "\\|")
+    return described["description"].replace("|", "\\|").replace("Source: METHODS §", "§")
 
 
 def files() -> dict[str, str]:
