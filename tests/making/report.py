@@ -101,6 +101,7 @@ class Shape:
     """The limits, instead of `limit` for the conditional rate."""
     title: str = "Household survey 2026, public use file"
     agency: str = "Statistics Ruritania"
+    intruder: str | None = None
     date: str | None = "2026-03-02"
     nothing_suspected: tuple[str, ...] = ()
     nothing_confirmed: tuple[str, ...] = ()
@@ -296,6 +297,7 @@ def _study(shape: Shape) -> dict:
         "id": "mock",
         "title": shape.title,
         "agency": shape.agency,
+        "intruder": shape.intruder,
         "date": shape.date,
         "files": None
         if not shape.files

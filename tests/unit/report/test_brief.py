@@ -175,6 +175,14 @@ def test_the_verdict_says_whose_the_limits_are(results, stated, words):
     assert "limits were set" not in front.verdict(front.overall)(results(limit=None))
 
 
+@pytest.mark.parametrize(
+    ("stated", "words"),
+    [("an *employer*", r"Who could know as much: an \*employer\*."), (None, "Who could know as much is not stated.")],
+)
+def test_the_test_says_who_could_know_as_much(results, stated, words):
+    assert words in str(brief.test(results(intruder=stated)))
+
+
 UNTESTED = {"Protection", "Households", "Dates"}
 
 

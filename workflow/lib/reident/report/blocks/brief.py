@@ -68,6 +68,9 @@ def test(results: Results) -> str:
     if results.has(matching.SUMMARY):
         n, people = len(matching.synthetic_files(results)), results.table(matching.SUMMARY)["targets"].iloc[0]
         texts.append(TEXT("test.matching", n=n, number=word(n), people=some(round(people), "person")))
+    if texts:
+        holder = results.study.get("intruder")
+        texts.append(TEXT("test.intruder", intruder=escape(holder, len(holder))) if holder else TEXT("test.nobody"))
     if results.has(filerisk.SUMMARY):
         records, n = (round(filerisk.quantity(results, name)) for name in ("records", "key_variables"))
         key = [] if results.has("rates.csv") else list(results.table(filerisk.VARIABLES)["variable"])
