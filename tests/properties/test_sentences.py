@@ -79,7 +79,9 @@ def test_the_conditional_rate_depends_on_coverage_and_reach_does_not():
         wrong = rng.random(answers.shape) < 0.02
         answers[wrong] = rng.integers(0, 5, wrong.sum())
         eif = frame("eif_id", people, **dict(zip(LETTERS, answers.T, strict=True)))
-        found[share] = rates(puf, eif, released[:held], dict.fromkeys(LETTERS, "categorical"), ["taxicab"]).loc["taxicab"]
+        found[share] = rates(puf, eif, released[:held], dict.fromkeys(LETTERS, "categorical"), ["taxicab"]).loc[
+            "taxicab"
+        ]
     assert [f"{100 * row.conditional_rate:.1f}" for row in found.values()] == ["99.7", "68.8", "27.0"]
     assert min(row.reach for row in found.values()) > 0.99
 

@@ -1,7 +1,8 @@
-"""docs/DATA.md, the data dictionary, and the table of the files that hold data, from the declared tables; the glossary and
-the list of warnings, from the words of reports and messages.
+"""docs/DATA.md, the data dictionary, and other parts of pages that follow from declarations and words.
 
-``make docs`` writes them, and what is generated from the study model; a test fails where a file differs.
+The table of files that hold data is made from the declared tables, the glossary from the words of reports, and the list of
+warnings from their sentences. ``make docs`` writes them, and what is generated from the study model; a test fails where a
+file differs.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from reident.study.documentation import fill
 CONFIDENTIALITY = "docs/explanation/confidentiality.md"
 
 _HEAD = ("| column | is | meaning |", "|---|---|---|")
-_ABOVE = "[above](#columns-of-several-tables)"
+_FRACTION = re.compile(r"(^|_)(rate|share|low|high)$")
+_COUNTED = ("records", "pairs", "units", "members", "links", "claims")
 HOLDS = {
     "records": "keys, links, values of records",
     "labels": "labels of strata, categories of the file whose risk is measured, cut points of numeric variables, codes "
@@ -42,7 +44,7 @@ def data_dictionary() -> str:
 
 
 def _columns_of_several() -> dict[str, TableColumn]:
-    """Return the columns that more than one table declares in the same words, by their name; of two, the more frequent."""
+    """Return the columns that tables share in the same words, by their name; of two, the more frequent."""
     every = [column for step in STEPS.values() for table in step.tables for column in table.columns]
     number = Counter(map(_worded, every))
     shared: dict[str, TableColumn] = {}
@@ -68,13 +70,15 @@ def _describe(table: Table, shared: dict[str, TableColumn]) -> str:
     if table.holds != "aggregates":
         facts.append(f"Holds `{table.holds}`.")
     if table.section:
-        facts.append(f"METHODS §{table.section}.")
+        facts.append(f"§{table.section}.")
     lines = [f"### `{table.path}`\n", " ".join(facts), ""]
     if table.columns:
         lines += _HEAD
-        for elsewhere, columns in itertools.groupby(table.columns, lambda column: _worded(shared.get(column.name)) == _worded(column)):
+        for elsewhere, columns in itertools.groupby(
+            table.columns, lambda column: _worded(shared.get(column.name)) == _worded(column)
+        ):
             if elsewhere:
-                lines.append(f"| {', '.join(f'`{column.name}`' for column in columns)} |  | {_ABOVE} |")
+                lines.append(f"| {', '.join(f'`{column.name}`' for column in columns)} |  |  |")
             else:
                 lines += [_line(column, table.section) for column in columns]
         lines.append("")
@@ -111,7 +115,13 @@ def kinds_of_warnings() -> str:
 
 
 def _kind(column: TableColumn) -> str:
-    """Return the unit of a column, from which its type follows, or else its type."""
+    """Return the unit of a column, from which its type follows, or else its type; nothing where its name tells it."""
+    if (column.type, column.unit) == ("text", ""):
+        return ""
+    if column.unit == "fraction" and _FRACTION.search(column.name):
+        return ""
+    if column.type == "integer" and column.name.startswith("n_") and column.unit in _COUNTED:
+        return ""
     usual = "number" if column.unit == "fraction" else "integer"
     return (column.unit if column.type == usual else f"{column.type} of {column.unit}") if column.unit else column.type
 

@@ -67,10 +67,11 @@ class SourceFile(Section):
     path: Name
     """The path of the file, relative to the study file."""
     format: Format | None = None
-    """The format of the file. If absent: `fixed-width` if there is a `layout`, otherwise the format that the file name
-    ends with (.parquet, .sas7bdat, .xpt, .dta, .sav, .zsav), otherwise `csv`. CSV and fixed-width files may be
-    compressed with gzip, whatever their name. `xport` is SAS transport (version 5 or 8), `stata` is .dta, and `spss`
-    is .sav or .zsav. Spreadsheets are refused. Source: METHODS §1, on how stored values become text."""
+    """The format of the file. If absent: `fixed-width` if there is a `layout`, otherwise that of the ending (.parquet,
+    .sas7bdat, .xpt, .dta, .sav, .zsav), otherwise `csv`. CSV and fixed-width files may be compressed with gzip.
+    `xport` is SAS transport (version 5 or 8), `stata` is .dta, and `spss` is .sav or .zsav. Spreadsheets are refused.
+    Source: METHODS §1, on how stored values become text.
+    """
     delimiter: Annotated[str, BeforeValidator(_no_escape)] = Field(",", min_length=1, max_length=1)
     """CSV: the character between two fields."""
     quote: str = Field('"', max_length=1)

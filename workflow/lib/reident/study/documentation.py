@@ -32,6 +32,18 @@ from reident.study.model import Study
 _END = "<!-- End of generated table -->"
 _FILE = "files.original"
 """A section with the keys that all files have, and no others."""
+_SAID_ABOVE = (
+    " If absent: not computed.",
+    " If absent: not measured.",
+    ", as a fraction",
+    " One number for all metrics, or a mapping from metrics to numbers.",
+    " One number for all variables, or a mapping from their names to numbers.",
+    " One number for all scenarios, or a mapping from their names to numbers.",
+    " One number for all targets, or a mapping from their names to numbers.",
+    " with which a metric passes",
+    ", each as a name or as a mapping",
+)
+"""What the head of the page says of all keys."""
 
 
 def fill(page: str, generated: Mapping[str, str]) -> str:
@@ -157,7 +169,9 @@ def _without_repeats(keys: list[Key], shared: dict[str, set[Key]]) -> list[Key]:
     `shared` has the keys of the parts so far, with names from there on, and takes those of this section.
     """
     for part in dict.fromkeys(key.name.rpartition(".")[0] for key in keys if "." in key.name):
-        inside = {key: key._replace(name=key.name.removeprefix(f"{part}.")) for key in keys if key.name.startswith(f"{part}.")}
+        inside = {
+            key: key._replace(name=key.name.removeprefix(f"{part}.")) for key in keys if key.name.startswith(f"{part}.")
+        }
         repeated = _repeated(set(inside.values()), shared)
         if repeated:
             head = re.sub(r"\[\]$|\.\*$", "", part)
@@ -301,7 +315,10 @@ def _flow(value: Any) -> str:
 def _meaning(root: dict[str, Any], field: dict[str, Any]) -> str:
     """Return the description of a field, or else that of its section."""
     described = field if "description" in field else _variants(root, field)[0]
-    return described["description"].replace("|", "\\|").replace("Source: METHODS §", "§")
+    meaning: str = described["description"].replace("|", "\\|").replace("Source: METHODS §", "§")
+    for text in _SAID_ABOVE:
+        meaning = meaning.replace(text, "")
+    return meaning
 
 
 def files() -> dict[str, str]:
