@@ -1,7 +1,7 @@
 """docs/DATA.md, the data dictionary, and other parts of pages that follow from declarations and words.
 
-The table of files that hold data is made from the declared tables, the glossary from the words of reports, and the list of
-warnings from their sentences. ``make docs`` writes them, and what is generated from the study model; a test fails where a
+The table of files with data is made from the declared tables, the glossary from the words of reports, and the list of
+warnings from their sentences. ``make docs`` writes them and what is made from the study model; a test fails where a
 file differs.
 """
 
