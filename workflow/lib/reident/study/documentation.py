@@ -12,9 +12,10 @@ import itertools
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
@@ -32,9 +33,11 @@ from reident.study.model import Study
 _END = "<!-- End of generated table -->"
 _FILE = "files.original"
 """A section with the keys that all files have, and no others."""
+_EXAMPLES = Path(__file__).with_name("examples.yaml")
 _SAID_ABOVE = (
     " If absent: not computed.",
     " If absent: not measured.",
+    ", as a fraction, with which a metric passes",
     ", as a fraction",
     " One number for all metrics, or a mapping from metrics to numbers.",
     " One number for all variables, or a mapping from their names to numbers.",
@@ -153,14 +156,28 @@ def _study_keys() -> str:
     sections = {name: list(_keys(root, {name: field}, root["required"])) for name, field in root["properties"].items()}
     file = [key for key in sections["files"] if key.name.startswith(f"{_FILE}.")]
     shared = {"[a file](#a-file)": {key._replace(name=key.name.removeprefix(f"{_FILE}.")) for key in file}}
-    parts = ["### The study\n", _table([keys[0] for keys in sections.values()])]
-    parts += ["### A file\n", _table([key._replace(name=key.name.removeprefix(f"{_FILE}.")) for key in file])]
+    parts = ["### The study\n", _table(_with_examples(keys[0] for keys in sections.values()))]
+    own = (key._replace(name=key.name.removeprefix(f"{_FILE}.")) for key in file)
+    parts += ["### A file\n", _table(_with_examples(own))]
     for name, keys in sections.items():
         if len(keys) > 1:
             head, *others = _without_repeats(keys, shared)
             note = head.meaning.removeprefix(keys[0].meaning).strip()
-            parts += [f"### `{name}`\n", *([f"{note}\n"] if note else []), _table(others)]
+            parts += [f"### `{name}`\n", *([f"{note}\n"] if note else []), _table(_with_examples(others))]
     return "\n".join(parts)
+
+
+def _with_examples(keys: Iterable[Key]) -> list[Key]:
+    """Return keys with an example in the place of a default that they do not have."""
+    examples = yaml.safe_load(_EXAMPLES.read_text(encoding="utf-8"))
+    shown = []
+    for key in keys:
+        example = ""
+        if key.name in examples:
+            text = yaml.safe_dump(examples[key.name], default_flow_style=True, allow_unicode=True, width=1000)
+            example = f"*`{text.removesuffix('...' + chr(10)).strip()}`*"
+        shown.append(key._replace(default="; ".join(filter(None, [key.default, example]))))
+    return shown
 
 
 def _without_repeats(keys: list[Key], shared: dict[str, set[Key]]) -> list[Key]:
@@ -204,7 +221,7 @@ def _table_of(model: type[Section]) -> str:
 
 def _table(keys: list[Key]) -> str:
     lines = [f"| `{key.name}` | {key.type} | {key.default} | {key.meaning} |" for key in keys]
-    return "\n".join(["| key | type | default | meaning |", "|---|---|---|---|", *lines, ""])
+    return "\n".join(["| key | type | default, *example* | meaning |", "|---|---|---|---|", *lines, ""])
 
 
 def _keys(root: dict[str, Any], fields: dict[str, Any], required: Sequence[str], prefix: str = "") -> Iterator[Key]:
@@ -257,7 +274,8 @@ def _type(root: dict[str, Any], field: dict[str, Any] | bool) -> str:
     if isinstance(field, bool) or not field:
         return "anything"
     names = [_type_of(root, variant) for variant in _variants(root, field)]
-    return _either(list(dict.fromkeys(names)))
+    short = ["mapping" if name == f"mapping to {names[0]}" else name for name in names]
+    return _either(list(dict.fromkeys(short)))
 
 
 def _type_of(root: dict[str, Any], variant: dict[str, Any]) -> str:
