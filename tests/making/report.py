@@ -619,6 +619,7 @@ def _found(line: dict, claims: int, right: int) -> dict:
         "conditional_low": low,
         "conditional_high": high,
         "n_at_95_percent": claims if rate and rate >= 0.95 else 0,
+        **{f"right_of_{n}": n * rate if rate is not None and n <= claims else None for n in surest.NUMBERS},
     }
 
 
