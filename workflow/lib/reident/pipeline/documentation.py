@@ -26,6 +26,17 @@ CONFIDENTIALITY = "docs/explanation/confidentiality.md"
 
 _HEAD = ("| column | is | meaning |", "|---|---|---|")
 _FRACTION = re.compile(r"(^|_)(rate|share|low|high)$")
+_SAID_ABOVE = (
+    "empty if there are fewer",
+    "empty where it is not defined",
+    "empty where it is undefined",
+    "empty where they are not known",
+    "empty without a holdout",
+    "empty without a population",
+    "empty without one",
+    "null where missing",
+)
+"""What the head of the page says of all columns."""
 _COUNTED = ("records", "pairs", "units", "members", "links", "claims")
 HOLDS = {
     "records": "keys, links, values of records",
@@ -86,7 +97,7 @@ def _describe(table: Table, shared: dict[str, TableColumn]) -> str:
 
 
 def _line(column: TableColumn, section: str | None = None) -> str:
-    facts = [column.meaning]
+    facts = [part for part in column.meaning.split("; ") if part not in _SAID_ABOVE]
     if column.only:
         facts.append(f"{column.only} only")
     if column.section and column.section != section:

@@ -105,8 +105,9 @@ class Study(Section):
     """What an intruder would confirm who holds more of the population than the external intruder file does. If absent:
     not computed. Source: METHODS §6.5."""
     challenge: Challenged = Field(default_factory=Challenge, exclude_if=Challenge().__eq__)
-    """How far the attacks at hand are tried that the study does not declare: standard metrics, joins on exact values,
-    each metric without a variable. `all` tries every one, `none` none of them. Source: METHODS §6.10."""
+    """How far the attacks at hand are tried that the study does not declare: `all`, `none`, or as far as a section
+    says. Source: METHODS §6.10.
+    """
     matching: Matching | None = None
     """The matching-based risk of synthetic data. If absent: not computed. Source: METHODS §8."""
     file_risk: FileRisk | None = None
