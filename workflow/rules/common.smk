@@ -17,7 +17,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from reident.errors import InputError
-from reident.ledger import confidentiality
+from reident.ledger import confidentiality, end_on_sigterm
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import configuration, release, steps
 from reident.pipeline.digests import sha256
@@ -60,6 +60,10 @@ PLAN = Plan(FAMILIES, NOTEBOOK, SHARDS)
 wildcard_constraints:
     study=f"(?:{'|'.join(FAMILIES) or '-'})(?:/variants/[a-z0-9][a-z0-9._-]*)?",
     metric="|".join(REGISTRY),
+
+
+onstart:
+    end_on_sigterm()
 
 
 def many_threads():
