@@ -35,21 +35,22 @@ def _excepthook(kind: type[BaseException], error: BaseException, trace: Tracebac
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Stop the run at the first Ctrl-C or SIGTERM; while it stops, another one changes nothing.
 
-    An import ends first: what it builds would tell of the interrupt as of a mistake of its own.
+    An import and the making of a model end first: they would tell of the interrupt as of a mistake of their own.
     """
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, lambda *_: None)
-    if _is_import(frame):
+    if _is_making(frame):
         signal.signal(signal.SIGALRM, _interrupt)
         signal.setitimer(signal.ITIMER_REAL, 0.02)
     else:
         signal.default_int_handler(number, frame)
 
 
-def _is_import(frame: FrameType | None) -> bool:
-    """Return whether a module is being imported."""
+def _is_making(frame: FrameType | None) -> bool:
+    """Return whether a module is being imported, or a model made or used."""
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        file = frame.f_code.co_filename
+        if file.startswith("<frozen importlib") or "pydantic" in Path(file).parts:
             return True
         frame = frame.f_back
     return False
