@@ -8,7 +8,7 @@ import pytest
 from making.report import Shape, cells, write_results
 from reident import language
 from reident.language.sentences import Field, field_names
-from reident.page import common, sentences, terms
+from reident.page import sentences, terms
 from reident.page.wording import rates
 from reident.report.blocks import annex, attack, brief, squares, units
 from reident.report.results import Results
@@ -107,7 +107,7 @@ def test_further_rows_of_units_are_not_left_out(tmp_path):
     folder = write_results(tmp_path, Shape(units=True))
     account = Results(folder).table("prepared/account.csv")
     n = account.query("file == 'puf' and cause == 'in'")["rows"].item()
-    further = pd.DataFrame({"step": ["prepare"], "file": ["puf"], "cause": [common.OF_UNITS[0]], "rows": [500]})
+    further = pd.DataFrame({"step": ["prepare"], "file": ["puf"], "cause": ["further row of a unit"], "rows": [500]})
     account.loc[account.eval("file == 'puf' and cause == 'in'"), "rows"] += 500
     pd.concat([account, further]).to_csv(folder / "prepared/account.csv", index=False)
     study = Results(folder)

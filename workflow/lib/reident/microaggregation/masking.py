@@ -101,7 +101,7 @@ def make(settings: MaskingSettings, original: pa.Table, guard: Guard = nullconte
     chosen = chosen[np.argsort(ids[chosen])]
     released = {**text, **_written(masked, text)}
     account = Account("microaggregate")
-    account.add(ORIGINAL, n, {"not in the sample": n - len(chosen)})
+    account.add(ORIGINAL, n, {"not_sampled": n - len(chosen)})
     return Made(
         pd.DataFrame({PUFID: ids[chosen], **{name: released[name][chosen] for name in names}}, dtype=object),
         pd.DataFrame({**text, **changed}, dtype=object),
