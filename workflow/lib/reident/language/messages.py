@@ -15,10 +15,13 @@ from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
 from reident import language
+from reident.language import en
 from reident.language.sentences import Sentences
 from reident.sections.language import DEFAULT_LANGUAGE
 
 TEXT = Sentences("messages", language.FOLDER)
+RECORDED = en
+"""The language of recorded sentences: an edited one makes the results of the steps that record messages anew."""
 METRICS = language.FOLDER.parent / "linkage" / "metrics"
 
 Fields: TypeAlias = Mapping[str, Any]
