@@ -20,9 +20,10 @@ from reident.intake.account import Account
 from reident.intake.records import require_records
 from reident.intake.values import Place, typed
 from reident.kernels.groups import microaggregate, sizes
-from reident.microaggregation.section import ORIGINAL, PUFID, Corresponding, Microaggregate
+from reident.microaggregation.section import PUFID, Corresponding, Microaggregate
 from reident.microaggregation.settings import MaskingSettings
 from reident.sections.codes import Coding, clean, normaliser, number
+from reident.sections.files import ORIGINAL
 from reident.simulation.population import Streams
 from reident.simulation.survey import pufids
 
