@@ -175,6 +175,14 @@ def test_the_verdict_says_whose_the_limits_are(results, stated, words):
     assert "limits were set" not in front.verdict(front.overall)(results(limit=None))
 
 
+@pytest.mark.parametrize(
+    ("stated", "words"),
+    [("an *employer*", r"Who could know as much: an \*employer\*."), (None, "Who could know as much is not stated.")],
+)
+def test_the_test_says_who_could_know_as_much(results, stated, words):
+    assert words in str(brief.test(results(intruder=stated)))
+
+
 UNTESTED = {"Protection", "Households", "Dates"}
 
 
@@ -289,6 +297,10 @@ def test_who_is_most_at_risk_is_read_off_the_tables(results):
     n, found = (f"{int(whole.at[surest, name]):,}" for name in ("n_single_confirmed", "n_confirmed"))
     assert f"{n} of the {found} records that {surest.capitalize()} finds" in single
     of_best = lines[(lines["metric"] == best) & (lines["stratum"] != "ALL") & (lines["n_puf"] >= 10)]
+    n_empty = (of_best["n_findable"] == 0).sum()
+    assert n_empty == 1
+    assert "In one more stratum nobody can be found" in stratum
+    of_best = of_best[of_best["n_findable"] > 0]
     shares = of_best["n_confirmed"] / of_best["n_puf"]
     high, low = re.findall(r"([\d.]+)\s% \(([\d,]+) of ([\d,]+)\)", stratum)
     for shown, at in ((high, shares.idxmax()), (low, shares.idxmin())):
@@ -307,11 +319,11 @@ def test_nobody_found_is_nobody_at_risk(results, shape):
 
 def test_all_found_may_have_a_single_candidate(results):
     study = results(metrics=("unicity",))
-    rates = study.folder / "rates.csv"
-    lines = pd.read_csv(rates)
+    attacks = study.folder / "attacks.csv"
+    lines = pd.read_csv(attacks)
     lines["n_single_confirmed"] = lines["n_confirmed"]
-    write_table(rates, lines)
-    n = int(lines.loc[lines["stratum"] == "ALL", "n_confirmed"].iloc[0])
+    write_table(attacks, lines)
+    n = int(study.whole["n_confirmed"].iloc[0])
     assert f"all {n:,} records that Unicity finds" in brief.at_risk(Results(study.folder))
 
 

@@ -21,7 +21,7 @@ from reident.larger.section import LargerIntruder
 from reident.linkage.metrics import REGISTRY
 from reident.matching.section import HOLDOUT, ConfidentialFile, Matching, SyntheticFile
 from reident.microaggregation.section import Microaggregate
-from reident.sections.base import Analysis, Day, Pattern, Section, required
+from reident.sections.base import Analysis, Day, Line, Pattern, Section, required
 from reident.sections.checklist import Checklist
 from reident.sections.decision import Decision
 from reident.sections.files import ORIGINAL, SIMULATED, LinkedFiles, Name, SourceFile, table_keys
@@ -64,6 +64,9 @@ class Study(Section):
     """The title of the report. If absent: the `id`."""
     agency: str = ""
     """The organisation that releases the file, for the front page."""
+    intruder: Line | None = Field(None, exclude_if=operator.not_)
+    """Who could hold a file like the intruder's, or know as much, in a few words for the front page: data brokers, or
+    an employer. If absent: the report says that it is not stated."""
     date: Day | None = None
     """The date of the report, YYYY-MM-DD. If absent: the report has no date, so its PDF does not conform to PDF/A,
     which requires one, and `reident seal` gives a warning."""
