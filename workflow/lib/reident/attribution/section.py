@@ -139,7 +139,7 @@ class AttributeDisclosure(Analysis):
         Parameters
         ----------
         linked : mapping
-            The files of the study by side, with :data:`~reident.microaggregation.section.ORIGINAL`, the untreated one.
+            The files of the study by side, with :data:`~reident.sections.files.ORIGINAL`, the untreated one.
         matched : mapping
             The files of `matching` by side, the confidential one first.
         """
