@@ -59,7 +59,7 @@ def test_page_one_has_four_strips_which_are_the_counts_of_the_tables(results, se
     assert abs(marks["room"] - 0.05 * line["n_suspected"] / of) <= 0.5
     is_above = line["n_confirmed"] > 0.05 * line["n_suspected"]
     assert marks["broken"] == is_above == beside.startswith("[▲ ")
-    assert ", 5 % of its suspicions" in beside
+    assert "Limit 5 % of its suspicions, here " in beside
     overlap = study.table("description/overlap.csv").groupby("set")["n_pufids"].sum()
     assert drawn["Any metric"][0]["found"] == round(overlap["confirmed"] / of)
 
@@ -81,7 +81,7 @@ def test_a_verdict_is_of_counts_and_words_show_a_breach_that_squares_hide(result
     assert marks["broken"] == (step < 0)
     assert ("▲" in beside) == (step < 0)
     if step < 0:
-        found, room = re.search(r"([\d.]+) found.*Limit ([\d.]+),", beside).groups()
+        found, room = re.search(r"([\d.]+) found.*Limit [\d.]+\s% of its suspicions, here ([\d.]+)", beside).groups()
         assert "." in found
         assert "." in room
 
@@ -89,10 +89,10 @@ def test_a_verdict_is_of_counts_and_words_show_a_breach_that_squares_hide(result
 @pytest.mark.parametrize(
     ("limits", "share"),
     [
-        ({"conditional_rate_at_most": 0.05}, ", 5 % of its suspicions: above"),
-        ({"conditional_rate_at_most": 0.9, "confirmed_at_most": 5}, ": above"),
-        ({"confirmed_rate_at_most": 0.2}, ", 20 % of all: within"),
-        ({"reach_at_most": 0.9}, ", 90 % of those held: within"),
+        ({"conditional_rate_at_most": 0.05}, "5 % of its suspicions, here "),
+        ({"conditional_rate_at_most": 0.9, "confirmed_at_most": 5}, ""),
+        ({"confirmed_rate_at_most": 0.2}, "20 % of all, here "),
+        ({"reach_at_most": 0.9}, "90 % of those held, here "),
     ],
     ids=str,
 )
@@ -108,7 +108,7 @@ def test_the_frame_is_the_smallest_limit_and_its_words_say_of_what(results, limi
     }
     least = min(bound * rooms[name] for name, bound in limits.items())
     assert abs(marks["room"] - least * 100 / n_puf) <= 0.5
-    assert re.search(rf"Limit [\w. ]+{re.escape(share)}", beside)
+    assert re.search(rf"Limit {re.escape(share)}[\w. ]+: {'above' if marks['broken'] else 'within'}", beside)
 
 
 def test_without_a_limit_the_strips_and_the_table_say_so(results):
@@ -350,7 +350,7 @@ def test_the_strongest_attack_at_hand_leads_and_what_was_not_tried_is_counted(re
     marks, _, beside = drawn["Strongest attack: Fellegi–Sunter at its defaults"]
     assert abs(marks["room"] - 100 * limit * 900 / n_puf) <= 0.5
     assert beside.startswith("[▲ ")
-    assert f"{100 * limit:.0f} % of its suspicions: {verdict}" in beside.replace("\u00a0", " ")
+    assert re.search(rf"{100 * limit:.0f} % of its suspicions, here [\d.]+: {verdict}", beside.replace("\u00a0", " "))
     claims = next(beside for name, (*_, beside) in drawn.items() if "surest" in name)
     assert "Of the 333 surest claims of another attack (Fellegi–Sunter at its defaults)" in claims
     shown = [[cell.replace("\u00a0", " ") for cell in row] for row in rows(brief.product(study))]
@@ -372,4 +372,4 @@ def test_agreement_that_may_be_above_by_chance_says_so(results, low, high, words
     write_table(study.folder / "attacks.csv", lines)
     write_verdict(study.folder, attack=warning_table([]))
     (beside,) = (text for name, (*_, text) in strips(squares.strips(Results(study.folder))).items() if "agree" in name)
-    assert f"20 % of its suspicions: {words}" in beside
+    assert re.search(rf"20\s% of its suspicions, here [\d.]+: {words}", beside)

@@ -67,7 +67,9 @@ def test(results: Results) -> str:
         texts.append(TEXT("test.truth"))
     if results.has(matching.SUMMARY):
         n, people = len(matching.synthetic_files(results)), results.table(matching.SUMMARY)["targets"].iloc[0]
-        texts.append(TEXT("test.matching", n=n, number=word(n), people=some(round(people), "person")))
+        drawn = listed([escape(variable.name) for variable in results.model.matched.synthesized])
+        fields = {"number": word(n), "people": some(round(people), "person"), "synthesized": drawn}
+        texts.append(TEXT("test.matching", n=n, **fields))
     if texts:
         holder = results.study.get("intruder")
         texts.append(TEXT("test.intruder", intruder=escape(holder, len(holder))) if holder else TEXT("test.nobody"))
