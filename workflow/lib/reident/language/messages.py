@@ -20,8 +20,8 @@ from reident.language.sentences import Sentences
 from reident.sections.language import DEFAULT_LANGUAGE
 
 TEXT = Sentences("messages", language.FOLDER)
-RECORDED = en
-"""The language of recorded sentences: an edited one makes the results of the steps that record messages anew."""
+ENGLISH = language.FOLDER / en.__name__.rpartition(".")[2]
+"""The folder of the recorded sentences: an edited one makes the results of the steps that record messages anew."""
 METRICS = language.FOLDER.parent / "linkage" / "metrics"
 
 Fields: TypeAlias = Mapping[str, Any]

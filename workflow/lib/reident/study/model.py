@@ -87,9 +87,9 @@ class Study(Section):
     simulate: Simulation | None = None
     """Simulated files, instead of `files` or the files of `matching`, `file_risk` or `microaggregate`."""
     units: Units | None = Field(None, exclude_if=operator.not_)
-    """The units that are compared, if they are not single rows: households, or persons with several rows. The key of a
-    row (`id`) may then repeat or be absent, and the internal use file may have the keys of rows or of units. If absent:
-    each row is a record of its own. Source: METHODS §4.7."""
+    """The units that are compared, if they are not single rows: households, or persons with several rows. Source:
+    METHODS §4.7.
+    """
     strata: Strata = ()
     """The variables that define the strata: records are compared only if they are equal on all of these. Each is the
     name of a column of both files, or a section if the files differ. Source: METHODS §2."""
@@ -105,8 +105,9 @@ class Study(Section):
     """What an intruder would confirm who holds more of the population than the external intruder file does. If absent:
     not computed. Source: METHODS §6.5."""
     challenge: Challenged = Field(default_factory=Challenge, exclude_if=Challenge().__eq__)
-    """How far the attacks at hand are tried that the study does not declare: standard metrics, joins on exact values,
-    each metric without a variable. `all` tries every one, `none` none of them. Source: METHODS §6.10."""
+    """How far the attacks at hand are tried that the study does not declare: `all`, `none`, or as far as a section
+    says. Source: METHODS §6.10.
+    """
     matching: Matching | None = None
     """The matching-based risk of synthetic data. If absent: not computed. Source: METHODS §8."""
     file_risk: FileRisk | None = None
