@@ -130,15 +130,15 @@ ROOMS = {
 """By limit, how many records it allows to be found; other limits are not on records that are found."""
 
 
-def _room(results: Results, limits: pd.DataFrame, line: dict[str, Any]) -> tuple[float | None, str]:
-    """Return how many records the limits of an attack allow to be found, and as what share of which, in words."""
+def _room(results: Results, limits: pd.DataFrame, line: dict[str, Any]) -> tuple[float | None, tuple[str, str] | None]:
+    """Return how many records the limits of an attack allow to be found, and the limit with its value, if a share."""
     by_end = results.decision.get("by") == "upper"  # which is not a number of records found
     kinds = [row for row in limits.itertuples() if row.limit in ROOMS and not (by_end and "conditional" in row.limit)]
     if not kinds or not line["n_suspected"]:
-        return None, ""
+        return None, None
     least = min(kinds, key=lambda row: ROOMS[row.limit](line, row.bound))
     is_share = least.limit.endswith("rate_at_most") or least.limit == "reach_at_most"
-    share = TEXT(f"strip.share.{least.limit}", limit=declared(least.bound)) if is_share else ""
+    share = (least.limit, declared(least.bound)) if is_share else None
     return ROOMS[least.limit](line, least.bound), share
 
 
@@ -168,9 +168,11 @@ def _strip(
     limit = TEXT("strip.judged", verdict=verdict) if outcomes else TEXT("strip.no_limit")
     if room is not None:
         exactly = int((is_broken and scale.words(room) == words) or scale.of(room) < 1 or scale.of(found) < 1)
-        words, fields = scale.words(found, exactly), {"room": scale.words(room, exactly), "share": share}
+        words, bound = scale.words(found, exactly), scale.words(room, exactly)
+        if share is not None:
+            bound = TEXT(f"strip.share.{share[0]}", limit=share[1], room=bound)
         key = "other" if is_broken and found <= room else "limited"
-        limit = TEXT(f"strip.{key}", verdict=verdict, **fields)
+        limit = TEXT(f"strip.{key}", verdict=verdict, bound=bound)
     beside = TEXT("strip.counts", n=count(found), whole=count(scale.records), limit=limit)
     return Strip(name, about, classes, TEXT("strip.found", found=words), beside, kind, room, is_broken)
 
