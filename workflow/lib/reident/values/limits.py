@@ -1,0 +1,45 @@
+"""Judge confirmation by values (METHODS §14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from reident.linkage.settings import WHOLE
+from reident.outcomes import BREAKS, DECIMALS, NONE, NOTHING, PASSES, UNSURE, VALUES, Outcome
+
+if TYPE_CHECKING:
+    from reident.sections.decision import Decision
+
+MIN_CLAIMS = 10
+"""The excess of fewer claims is judged by its interval."""
+
+
+def worst(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return, by metric, the line of the whole study with the larger excess: of all people or of unusual ones."""
+    whole = rates[rates["stratum"] == WHOLE]
+    order = whole["excess"].fillna(-2.0).sort_values(ascending=False, kind="stable").index
+    return whole.loc[order].drop_duplicates("metric").sort_index().set_index("metric")
+
+
+def outcomes(decision: Decision, rates: pd.DataFrame) -> Iterator[Outcome]:
+    """Yield the limits for every metric: of the excess over the better guess, the larger of all and of unusual people."""
+    for metric, line in worst(rates).iterrows():
+        value = float(line["excess"])
+        for limit, bound in decision.given("confirm", str(metric)).items():
+            yield Outcome(VALUES, limit, str(metric), value, bound, _outcome(line, value, bound))
+
+
+def _outcome(line: pd.Series, value: float, bound: float) -> str:
+    if not line["n_persons"]:
+        return NONE
+    if pd.isna(value):
+        return NOTHING
+    low, high = (end if pd.notna(end) else other for end, other in ((line["excess_low"], -1.0), (line["excess_high"], 1.0)))
+    if line["putative"] < MIN_CLAIMS:
+        return BREAKS if low > bound else UNSURE if high > bound else PASSES
+    if round(value, DECIMALS) > bound:
+        return BREAKS
+    return UNSURE if pd.notna(line["excess_high"]) and high > bound else PASSES
