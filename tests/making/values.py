@@ -46,12 +46,14 @@ def copying(random, people, share):
     """Synthetic records as above, but a share of the people is copied as it is."""
     return [
         person if random.random() < share else drawn
-        for person, drawn in zip([one for own in of_blocks(people).values() for one in own], resampled(random, people), strict=True)
+        for person, drawn in zip(
+            [one for own in of_blocks(people).values() for one in own], resampled(random, people), strict=True
+        )
     ]
 
 
 def reconstructed(people):
-    """Records that agree with three tables of each block: sex by age, sex by ten years of age by race, race by ethnicity.
+    """Records that agree with three tables of a block: sex by age, sex by ten years of age by race, race by ethnicity.
 
     The solver takes the ages, races and ethnicities of the tables in their order, whoever they belong to.
     """
@@ -87,7 +89,7 @@ def named(people):
 
 def write(folder):
     """Write the files of the example."""
-    random = Random(62)
+    random = Random(62)  # noqa: S311 - made-up records
     people = population(random)
     files = {
         "population": (("person", *COLUMNS), named(people)),

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 ANALYSES = (
     "study", "simulation", "microaggregation", "intake", "linkage", "plausibility", "challenge", "why", "larger",
-    "matching", "distances", "filerisk", "attribution", "utility", "values", "together", "verdict", "pipeline", "protection",
-    "suggestion", "edition", "report",
+    "matching", "distances", "filerisk", "attribution", "utility", "values", "together", "verdict", "pipeline",
+    "protection", "suggestion", "edition", "report",
 )  # fmt: skip
 """The folders that have steps, each after those whose results it reads."""
 

@@ -171,10 +171,12 @@ def masked(settings: MaskingSettings, text: pa.Table | None, findings: Findings)
 
 
 def check_values(settings: ValuesSettings, texts: Texts, findings: Findings) -> None:
-    """Check the files of confirmation by values, as `confirm_values` does; of files that lack a column, nothing more."""
+    """Check the files of confirmation by values, as `confirm_values` does, if none lacks a column."""
     present = {side: text for side, text in texts.items() if text is not None}
     wanted = settings.extracts
-    if wanted.keys() != present.keys() or any(set(one.names) - set(present[side].column_names) for side, one in wanted.items()):
+    if wanted.keys() != present.keys() or any(
+        set(one.names) - set(present[side].column_names) for side, one in wanted.items()
+    ):
         return
     with findings.noting():
         prepared = values.prepare(settings, {side: [text] for side, text in present.items()}, findings.noting)

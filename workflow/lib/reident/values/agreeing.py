@@ -74,7 +74,9 @@ def _of_pairs(
         last = max(first + 1, int(np.searchsorted(ends, before + PAIRS, "right")))
         who = np.repeat(np.arange(first, last), number[first:last])
         rows = np.arange(len(who)) - (ends - number - before)[who] + start[who]
-        n[first:last] = np.bincount(who[agree(people.take(who), others.take(rows), within)] - first, minlength=last - first)
+        n[first:last] = np.bincount(
+            who[agree(people.take(who), others.take(rows), within)] - first, minlength=last - first
+        )
         first = last
     return n
 

@@ -25,7 +25,7 @@ def worst(rates: pd.DataFrame) -> pd.DataFrame:
 
 
 def outcomes(decision: Decision, rates: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limits for every metric: of the excess over the better guess, the larger of all and of unusual people."""
+    """Yield the limits for every metric, on the larger excess: that of all people, or of unusual ones."""
     for metric, line in worst(rates).iterrows():
         value = float(line["excess"])
         for limit, bound in decision.given("confirm", str(metric)).items():
@@ -37,7 +37,9 @@ def _outcome(line: pd.Series, value: float, bound: float) -> str:
         return NONE
     if pd.isna(value):
         return NOTHING
-    low, high = (end if pd.notna(end) else other for end, other in ((line["excess_low"], -1.0), (line["excess_high"], 1.0)))
+    low, high = (
+        end if pd.notna(end) else other for end, other in ((line["excess_low"], -1.0), (line["excess_high"], 1.0))
+    )
     if line["putative"] < MIN_CLAIMS:
         return BREAKS if low > bound else UNSURE if high > bound else PASSES
     if round(value, DECIMALS) > bound:

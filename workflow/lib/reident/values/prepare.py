@@ -122,7 +122,7 @@ Columns = Mapping[str, Mapping[str, pa.Array]]
 def _columns(
     settings: ValuesSettings, sources: Mapping[str, SourceFile], texts: Mapping[str, pa.Table], guard: Guard
 ) -> tuple[Columns, np.ndarray, pa.Table]:
-    """Return the typed columns of the released and the confidential file by name, the order and the keys of the latter."""
+    """Return the typed columns of the released and the confidential file, and the order and the keys of the latter."""
     typed: dict[str, dict[str, pa.Array]] = {}
     order, keys = np.empty(0, np.int64), pa.table({})
     further = {"puf": (), "iuf": (*settings.strata, *settings.beside)}
@@ -145,7 +145,9 @@ def _refuse_foreign_codes(settings: ValuesSettings, sources: Mapping[str, Source
     for variable in settings.learn:
         if variable.is_numeric:
             continue
-        ours, theirs = (pc.drop_null(columns[side][variable.name].unique()).cast(pa.string()) for side in ("puf", "iuf"))
+        ours, theirs = (
+            pc.drop_null(columns[side][variable.name].unique()).cast(pa.string()) for side in ("puf", "iuf")
+        )
         if len(ours) and len(theirs) and not pc.any(pc.is_in(ours, theirs)).as_py():
             raise InputError(
                 f"{' and '.join(source.file_name for source in sources.values())}, column `{variable.column}`: no code "

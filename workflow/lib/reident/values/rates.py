@@ -24,7 +24,7 @@ BUDGET = 2**24
 """Pairs that are scored at a time: the memory that they take. No result depends on it."""
 
 EVERYONE, UNUSUAL = "all", "unusual"
-"""The people of a line: all persons whose values are known, or those without the most frequent values of their stratum."""
+"""The people of a line: all whose values are known, or those without the most frequent values of their stratum."""
 
 GUESSES = ("modal", "proportional")
 """The guesses that the precision is compared with."""
@@ -65,7 +65,7 @@ def confirm(settings: ValuesSettings, prepared: Prepared, context: ScoringContex
     is_usual = guesses["modal"] > 0
     stratum, n_strata = prepared.stratum_of_external, len(prepared.files.manifest)
     is_known = prepared.people.group >= 0
-    lines = []
+    lines = list[dict[str, object]]()
     for name, claims in _claims(settings, prepared, context, budget):
         with np.errstate(invalid="ignore"):
             shares = {
@@ -142,8 +142,8 @@ def _count(settings: ValuesSettings, prepared: Prepared, pairs: pa.Table, counts
         own, within = of_released[released], settings.within[name]
         complete &= agree_numbers(own, external[person], within)
         right &= agree_numbers(own, true[person], within)
-    for row, chosen in zip(counts, (slice(None), complete, complete & right), strict=True):
-        row += np.bincount(person[chosen], minlength=len(row))
+    chosen = (slice(None), complete, complete & right)
+    counts += np.stack([np.bincount(person[rows], minlength=counts.shape[1]) for rows in chosen])
 
 
 def _sums(values: np.ndarray, stratum: np.ndarray, n_strata: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from reident.outcomes import LIMITS, VALUES, VERDICT
 from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import FEW, top_of, verdict_on
-from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
+from reident.page.layout import block, box, items, paragraphs, table
 from reident.page.sentences import Sentences
 from reident.page.style import Figure
 from reident.page.terms import some, title
@@ -45,7 +45,11 @@ def values_test(results: Results) -> str:
     """Say in a sentence or two what was tested."""
     strata = results.table(STRATA)
     names = listed(label_cells([one["name"] for one in results.study["linking_variables"]]))
-    fields = {"external": some(int(strata["n_external"].sum()), "person"), "variables": names, "learnt": _learnt(results)}
+    fields = {
+        "external": some(int(strata["n_external"].sum()), "person"),
+        "variables": names,
+        "learnt": _learnt(results),
+    }
     released = some(int(strata["n_released"].sum()), "released_record")
     return box("test", TEXT("test", released=released, people=_people(results), **fields))
 
@@ -118,7 +122,13 @@ def values_premise(results: Results) -> str:
     within = results.study["confirm"]["within"]
     linking = {one["name"] for one in results.study["linking_variables"]}
     named = {
-        kind: listed([TEXT("premise.within_of", name=escape(name), n=number(size)) for name, size in within.items() if (name in linking) == beside])
+        kind: listed(
+            [
+                TEXT("premise.within_of", name=escape(name), n=number(size))
+                for name, size in within.items()
+                if (name in linking) == beside
+            ]
+        )
         for kind, beside in (("beside", True), ("tolerance", False))
     }
     texts = [TEXT("premise.claims", learnt=_learnt(results), people=_people(results))]
@@ -153,7 +163,13 @@ def _panel(lines: pd.DataFrame, top: float, axes: Axes) -> None:
     axes.hlines(at, 0, top, color=style.RULE, linewidth=0.6, zorder=0)
     axes.hlines(at, lines["guess"], lines["precision"], color=style.SUSPECTED, linewidth=1.4, zorder=1)
     axes.plot(lines["modal"], at, "D", label=TEXT("figure.modal"), **style.hollow(4.6, 4, clip_on=False))
-    axes.plot(lines["proportional"], at, "s", label=TEXT("figure.proportional"), **style.hollow(4.6, 4, style.INK, clip_on=False))
+    axes.plot(
+        lines["proportional"],
+        at,
+        "s",
+        label=TEXT("figure.proportional"),
+        **style.hollow(4.6, 4, style.INK, clip_on=False),
+    )
     axes.plot(lines["precision"], at, "o", label=TEXT("figure.precision"), **style.full(5, clip_on=False))
     style.percent_axis(axes, top, 3)
 
@@ -164,14 +180,24 @@ def values_table(results: Results) -> str:
     lines = whole(results)
     lines = lines.assign(
         metric=[f"**{title(metric)}**" for metric in lines["metric"]],
-        group=[TEXT(f"people.{people}") for people in lines["people"]],
+        group=[TEXT(f"few_words.{people}") for people in lines["people"]],
         claims=[fixed(value, 1) for value in lines["putative"]],
-        points=[fixed(100 * value, 1) if defined(value) else UNDEFINED for value in lines["excess"]],
-        interval=[span(*ends) for ends in lines[["excess_low", "excess_high"]].to_numpy()],
+        points=[_with_interval(*ends) for ends in lines[["excess", "excess_low", "excess_high"]].to_numpy()],
     )
     return table(
         TEXT("table.caption", level=declared(results.level), file=RATES, undefined=UNDEFINED),
         *columns(lines, HEADING, "metric:once@1fr"),
-        *columns(lines, TEXT, "group:text@1.4fr n_persons claims:cell precision modal proportional unlinked points:cell interval:cell", "auto", group="table.columns"),
+        *columns(
+            lines,
+            TEXT,
+            "group:text claims:cell precision modal proportional unlinked points:cell",
+            group="table.columns",
+        ),
         kind="compact",
     )
+
+
+def _with_interval(excess: float, low: float, high: float) -> str:
+    """Return an excess in percentage points, with its interval where there is one."""
+    points = fixed(100 * excess, 1) if defined(excess) else UNDEFINED
+    return TEXT("with_interval", points=points, interval=span(low, high)) if defined(low) else points

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from reident.linkage.metrics import adhoc, winkler
 from reident.sections.base import Section, refuse_repeats
 from reident.sections.decision import LIMITS
 from reident.sections.exact import parse_rational
@@ -42,16 +42,16 @@ WITHOUT = {
 class Confirm(Section):
     """The confirmation of what an intruder learns about a person by the values of that person.
 
-    The released file (`files.puf`) may lack records of people, as synthetic files do; its `id` is not needed. `files.iuf`
-    is the confidential file: a record for each person, with the key of the external file (`eif_id`) and the columns and
-    codes of the released file.
+    The released file (`files.puf`) may lack records of people, as synthetic files do; its `id` is not needed.
+    `files.iuf` is the confidential file: a record for each person, with the key of the external file (`eif_id`) and the
+    columns and codes of the released file.
     """
 
     by: Literal["values"]
     """What confirms a claim: the values of the person in the confidential file. Source: METHODS §14."""
     learn: KeyVariables = Field(min_length=1)
-    """The variables that the intruder learns from a released record, each as a name or as a mapping. A claim is confirmed
-    if the person has all of these values. Source: METHODS §14."""
+    """The variables that the intruder learns from a released record, each as a name or as a mapping. A claim is
+    confirmed if the person has all of these values. Source: METHODS §14."""
     within: dict[Name, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
     """By numeric variable, the largest difference between the released value and that of the person, of dates in days,
     for example `{age: 1}`. Of a variable of `learn`, 0 if absent. A linking variable that is named here must agree too
@@ -72,7 +72,9 @@ class Confirm(Section):
     def check(self, study: Study) -> None:
         """Refuse what does not go with confirmation by values."""
         if study.metrics is None:
-            raise ValueError("`.confirm` must not be given without `metrics`. Add for example `metrics: {taxicab: {}}`.")
+            raise ValueError(
+                "`.confirm` must not be given without `metrics`. Add for example `metrics: {taxicab: {}}`."
+            )
         for key, reason in WITHOUT.items():
             default = type(study).model_fields[key].get_default(call_default_factory=True)
             if getattr(study, key) != default:
@@ -90,14 +92,12 @@ class Confirm(Section):
         for limit in (key for section in OF_LINKS for key in LIMITS[section]):
             if study.decision is not None and getattr(study.decision, limit) is not None:
                 raise ValueError(
-                    f"`.decision.{limit}` must not be given with `confirm`, because it counts true links. Remove it, or "
-                    "give `excess_precision_at_most`."
+                    f"`.decision.{limit}` must not be given with `confirm`, because it counts true links. Remove it, "
+                    "or give `excess_precision_at_most`."
                 )
         for name, options in study.chosen.items():
-            if getattr(options, "m", None) == "informed":
-                raise ValueError(
-                    f"`.metrics.{name}.m` must not be `informed` with `confirm`, which has no true links. Remove it."
-                )
+            if reason := _unfit(options):
+                raise ValueError(f"`.metrics.{name}` {reason}")
         self._check_variables(study)
 
     def _check_variables(self, study: Study) -> None:
@@ -111,15 +111,39 @@ class Confirm(Section):
                 )
             if any(one.name == name and one.coarsen is not None for one in study.linking_variables):
                 raise ValueError(
-                    f"`.confirm.within.{name}` must not name a variable with `coarsen`, because the values of people are "
-                    "not coarser. Remove one of the two."
+                    f"`.confirm.within.{name}` must not name a variable with `coarsen`, because the values of people "
+                    "are not coarser. Remove one of the two."
                 )
         for variable in self.learn:
             if variable.name in linking or variable.name in {stratum.name for stratum in study.strata}:
                 raise ValueError(
-                    f"`{variable.name}` must not be both in `confirm.learn` and a linking or strata variable, which the "
-                    "intruder knows already. Remove it from one of the two lists."
+                    f"`{variable.name}` must not be both in `confirm.learn` and a linking or strata variable, which "
+                    "the intruder knows already. Remove it from one of the two lists."
                 )
+
+
+def _unfit(options: Any) -> str:
+    """Return why a metric with these options does not compare people with records of a file without people."""
+    if isinstance(options, winkler.Options):
+        return "must not be given with `confirm`, because it compares masked records of people. Remove it."
+    if getattr(options, "m", None) == "informed":
+        return "must not have `m: informed` with `confirm`, which has no true links. Remove `m`."
+    rules = options.scores.values() if isinstance(options, adhoc.Options) else ()
+    if any(rule.function is not None for rule in rules):
+        return "must not have a `function` with `confirm`, which compares from the side of the people. Use `bands`."
+    return ""
+
+
+def from_people(options: Section) -> Section:
+    """Return the options of a metric where the record of a person stands on the side of the released ones."""
+    if not isinstance(options, adhoc.Options):
+        return options
+    scores = {name: rule.model_copy(update={"table": _mirrored(rule.table)}) for name, rule in options.scores.items()}
+    return options.model_copy(update={"scores": scores})
+
+
+def _mirrored(cells: tuple[adhoc.Cell, ...] | None) -> tuple[adhoc.Cell, ...] | None:
+    return cells and tuple(adhoc.Cell(puf=cell.eif, eif=cell.puf, score=cell.score) for cell in cells)
 
 
 def exact(within: float) -> float:
@@ -127,12 +151,8 @@ def exact(within: float) -> float:
     return float(parse_rational(str(within)))
 
 
-Confirmed = Annotated[Confirm | None, Field(None, exclude_if=operator.not_)]
-"""The section of a study."""
-
-
 def with_rows(content: Any) -> Any:
-    """Return the content of a study file in which the row stands for the keys that confirmation by values does not need."""
+    """Return the content of a study file in which the row stands for keys that `confirm` does not need."""
     files = content.get("files") if isinstance(content, Mapping) and content.get("confirm") else None
     if not isinstance(files, Mapping) or not all(isinstance(files.get(side), Mapping) for side in ("puf", "iuf")):
         return content

@@ -10,7 +10,7 @@ from reident.linkage.attack_settings import SearchSettings
 from reident.linkage.step import ordered_variables, stratifying
 from reident.sections.base import required
 from reident.sections.keys import KeyVariable
-from reident.values.section import ROW, exact
+from reident.values.section import ROW, exact, from_people
 from reident.values.settings import ValuesSettings
 
 if TYPE_CHECKING:
@@ -32,12 +32,13 @@ def confirming(study: Study) -> ValuesSettings:
     # The claims are about the external records, which take the place of the released ones in an attack.
     cut = {"puf": "eif", "eif": "puf"}.get(study.binning.cutpoints, study.binning.cutpoints)
     binning = study.binning.model_copy(update={"cutpoints": cut})
+    metrics = {name: from_people(options) for name, options in study.chosen.items()}
     strata = unlabelled(study.strata)
     learnt, beside = options.variables(study)
     return ValuesSettings(
         PreparationSettings(by_row, strata, unlabelled(study.linking_variables)),
         stratifying(study),
-        SearchSettings(ordered_variables(study), binning, study.chosen, MAX_TIES, MAX_TIES),
+        SearchSettings(ordered_variables(study), binning, metrics, MAX_TIES, MAX_TIES),
         files.iuf,
         tuple(
             KeyVariable(
