@@ -1,6 +1,6 @@
 """Files of a study that is confirmed by values: a population by blocks, two released files, a broker's file.
 
-`python tests/making/values.py` writes those of config/studies/example-values again, byte for byte.
+`PYTHONPATH=tests python -m making.values` writes those of config/studies/example-values again, byte for byte.
 """
 
 import csv
@@ -73,12 +73,12 @@ def reconstructed(people):
 def broker(random, people, share=0.6):
     """Named records of a share of the people, some with an age that is a year off, and of people who live elsewhere."""
     records = []
-    for number, (block, sex, age, _, _) in enumerate(people, start=1):
+    for number, (block, sex, age, *_) in enumerate(people, start=1):
         if random.random() < share:
             told = int(age) + random.choices([0, -1, 1], [8, 1, 1])[0]
             records.append((f"p{number:04d}", block, sex, str(max(told, 0))))
     for number in range(1, len(people) // 25 + 1):
-        block, sex, age, _, _ = random.choice(people)
+        block, sex, age, *_ = random.choice(people)
         records.append((f"x{number:04d}", block, sex, age))
     return records
 
