@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from reident.linkage.metrics import adhoc, winkler
+from reident.linkage.metrics import adhoc, fellegi_sunter, winkler
 from reident.sections.base import Section, refuse_repeats
 from reident.sections.decision import LIMITS
 from reident.sections.exact import parse_rational
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 ROW = "(row)"
 """Stands for the key of a released file whose records are not people: the row is enough."""
+
+LEAST_WEIGHT = -1000
+"""A threshold that every pair is above."""
 
 OF_LINKS = ("metrics", "metrics.any", "metrics.surest")
 """The limits that count true links."""
@@ -102,6 +105,12 @@ class Confirm(Section):
 
     def _check_variables(self, study: Study) -> None:
         linking = {variable.name: variable.type for variable in study.linking_variables}
+        for variable in self.learn:
+            if variable.name in linking or variable.name in {stratum.name for stratum in study.strata}:
+                raise ValueError(
+                    f"`{variable.name}` must not be both in `confirm.learn` and a linking or strata variable, which "
+                    "the intruder knows already. Remove it from one of the two lists."
+                )
         types = linking | {variable.name: variable.type for variable in self.learn}
         for name in self.within:
             if types.get(name, "categorical") == "categorical":
@@ -113,12 +122,6 @@ class Confirm(Section):
                 raise ValueError(
                     f"`.confirm.within.{name}` must not name a variable with `coarsen`, because the values of people "
                     "are not coarser. Remove one of the two."
-                )
-        for variable in self.learn:
-            if variable.name in linking or variable.name in {stratum.name for stratum in study.strata}:
-                raise ValueError(
-                    f"`{variable.name}` must not be both in `confirm.learn` and a linking or strata variable, which "
-                    "the intruder knows already. Remove it from one of the two lists."
                 )
 
 
@@ -135,7 +138,12 @@ def _unfit(options: Any) -> str:
 
 
 def from_people(options: Section) -> Section:
-    """Return the options of a metric where the record of a person stands on the side of the released ones."""
+    """Return the options of a metric where the record of a person stands on the side of the released ones.
+
+    The best candidate by Fellegi–Sunter is a claim whatever its weight (METHODS §6.7).
+    """
+    if isinstance(options, fellegi_sunter.Options):
+        return options.model_copy(update={"threshold": fellegi_sunter.Threshold(weight=LEAST_WEIGHT)})
     if not isinstance(options, adhoc.Options):
         return options
     scores = {name: rule.model_copy(update={"table": _mirrored(rule.table)}) for name, rule in options.scores.items()}
