@@ -89,6 +89,9 @@ def test_reconstructed_records_have_the_tables_of_the_people():
     [
         ({}, "unsure"),
         ({"excess": 0.06}, "breaks"),
+        ({"excess": 0.06, "excess_low": -0.01}, "unsure"),
+        ({"excess": 0.06, "excess_low": float("nan"), "excess_high": float("nan")}, "breaks"),
+        ({"putative": 9.0, "excess": 0.06, "excess_low": float("nan"), "excess_high": float("nan")}, "unsure"),
         ({"excess_high": 0.05}, "passes"),
         ({"putative": 9.0, "excess": 0.06}, "unsure"),
         ({"putative": 9.0, "excess": 0.06, "excess_low": 0.051}, "breaks"),

@@ -33,15 +33,14 @@ def outcomes(decision: Decision, rates: pd.DataFrame) -> Iterator[Outcome]:
 
 
 def _outcome(line: pd.Series, value: float, bound: float) -> str:
+    """Return the outcome: an excess beyond the limit that chance explains, or one of few claims, breaks no limit."""
     if not line["n_persons"]:
         return NONE
     if pd.isna(value):
         return NOTHING
-    low, high = (
-        end if pd.notna(end) else other for end, other in ((line["excess_low"], -1.0), (line["excess_high"], 1.0))
-    )
-    if line["putative"] < MIN_CLAIMS:
-        return BREAKS if low > bound else UNSURE if high > bound else PASSES
+    few, known = line["putative"] < MIN_CLAIMS, pd.notna(line["excess_low"])
+    low = float(line["excess_low"]) if known else -1.0 if few else value
+    high = float(line["excess_high"]) if known else 1.0 if few else value
     if round(value, DECIMALS) > bound:
-        return BREAKS
-    return UNSURE if pd.notna(line["excess_high"]) and high > bound else PASSES
+        return BREAKS if low > (bound if few else 0) else UNSURE
+    return UNSURE if high > bound else PASSES
