@@ -21,7 +21,8 @@ def _draft(kind: str | None, files: list[Path], out: Path) -> tuple[str, list[st
     if kind == "synthetic":
         return synthetic.make(files[0], files[1:], out)
     if kind == "values":
-        return values.make(*files, out)
+        confidential, released, external = files
+        return values.make(confidential, released, external, out)
     return linked.make(files, out)
 
 
