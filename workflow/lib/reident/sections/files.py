@@ -7,7 +7,7 @@ import operator
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from reident.sections.base import Pattern, Section, one_or_many
 
@@ -67,10 +67,11 @@ class SourceFile(Section):
     path: Name
     """The path of the file, relative to the study file."""
     format: Format | None = None
-    """The format of the file. If absent: `fixed-width` if there is a `layout`, otherwise the format that the file name
-    ends with (.parquet, .sas7bdat, .xpt, .dta, .sav, .zsav), otherwise `csv`. CSV and fixed-width files may be
-    compressed with gzip, whatever their name. `xport` is SAS transport (version 5 or 8), `stata` is .dta, and `spss`
-    is .sav or .zsav. Spreadsheets are refused. Source: METHODS §1, on how stored values become text."""
+    """The format of the file. If absent: `fixed-width` if there is a `layout`, otherwise that of the ending (.parquet,
+    .sas7bdat, .xpt, .dta, .sav, .zsav), otherwise `csv`. CSV and fixed-width files may be compressed with gzip.
+    `xport` is SAS transport (version 5 or 8), `stata` is .dta, and `spss` is .sav or .zsav. Spreadsheets are refused.
+    Source: METHODS §1, on how stored values become text.
+    """
     delimiter: Annotated[str, BeforeValidator(_no_escape)] = Field(",", min_length=1, max_length=1)
     """CSV: the character between two fields."""
     quote: str = Field('"', max_length=1)
@@ -189,8 +190,15 @@ class SourceFile(Section):
         return self
 
 
+def _lets_lack(name: str) -> ConfigDict:
+    """Let editors accept a file without a key that another section gives it: `units`, `confirm`."""
+    return ConfigDict(json_schema_extra=lambda schema: schema["required"].remove(name))
+
+
 class RecordFile(SourceFile):
     """The public use file or the external intruder file."""
+
+    model_config = _lets_lack("id")
 
     id: Names
     """The column or columns of the key, which is compared as text."""
@@ -200,16 +208,17 @@ class ExternalFile(RecordFile):
     """The external intruder file."""
 
     person: Name | None = Field(None, exclude_if=operator.not_)
-    """The column that names the person of each record by a name or number that all files of `together` share, compared
-    as text; a record with an empty value has no person. If absent: no candidates are compared between files. Source:
-    METHODS §6.6."""
+    """The column that names the person of each record in a way that all files of `together` share. Source: METHODS
+    §6.6.
+    """
     named: bool = Field(True, exclude_if=bool)
-    """Whether the file has names, addresses or other direct identifiers. `false` for a file without them, such as last
-    year's public use file: the report then says what a link tells about a person whom it does not name."""
+    """Whether the file has direct identifiers; `false` for a file such as last year's public use file."""
 
 
 class LinkFile(SourceFile):
     """The internal use file with the true links."""
+
+    model_config = _lets_lack("puf_id")
 
     puf_id: Names
     """The column or columns with the key of the public use file, in the order of its `id`."""
@@ -240,9 +249,9 @@ class LinkedFiles(Section):
     iuf: LinkFile
     """The internal use file (IUF): the true links."""
     original: SourceFile | None = None
-    """The public use file before protection: the same records, with the key, the columns and the codes of `puf`, and
-    the values before any treatment. If given, the study attacks this file too, and the report compares the rates
-    before and after protection. It is as confidential as the internal use file. Source: METHODS §6.1."""
+    """The public use file before protection, with the key, columns and codes of `puf`: the study attacks this file
+    too. It is as confidential as the internal use file. Source: METHODS §6.1.
+    """
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
