@@ -193,5 +193,5 @@ def _account(person: np.ndarray, people: Values, n: int) -> pd.DataFrame:
     """Return the account of the confidential file: the persons whose values can confirm a claim."""
     known, used = (len(np.unique(person[chosen])) for chosen in (person >= 0, (person >= 0) & (people.group >= 0)))
     account = Account("confirm_values")
-    account.add("iuf", n, {"not in the external file": n - known, "a value is missing": known - used})
+    account.add("iuf", n, {"not_external": n - known, "value_missing": known - used})
     return account.table()
