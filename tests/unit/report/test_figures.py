@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from making.additions import write_larger, write_together, write_utility, write_why
 from making.attribution import write_learnt
+from making.confirmed import write_confirmed
 from making.filerisk import POPULATION, write_filerisk
 from making.matching import MATCHING, SUBSETS, WITH_HOLDOUT, write_matching
 from making.microaggregation import write_masked
@@ -58,6 +59,7 @@ STUDIES = {
     "before_protection": before_protection,
     "weighed": lambda folder: Results(write_results(folder, WEIGHED)),
     "learnt": lambda folder: Results(write_learnt(folder)),
+    "confirmed": lambda folder: Results(write_confirmed(folder)),
     "enlarged": lambda folder: Results(write_larger(write_results(folder, Shape()), population=26_000)),
     "several": lambda folder: Results(write_together(write_results(folder, Shape()))),
     "grouped": lambda folder: Results(write_results(folder, Shape(units=True))),
@@ -68,6 +70,7 @@ STUDY_OF = {
     "variants_risk": "one_file", "masked": "masked", "protection": "before_protection", "weights": "weighed",
     "calibration": "weighed", "attribution": "learnt", "larger": "enlarged", "together": "several",
     "utility": "before_protection", "scenarios": "one_file", "why": "carried", "units": "grouped",
+    "values": "confirmed",
 }  # fmt: skip
 """The study for a figure, by the beginning of its name; the usual one for every other figure."""
 

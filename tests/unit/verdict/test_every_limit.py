@@ -39,7 +39,8 @@ NAMES = {
     "file_risk.sensitive": ("tenure",),
     "attribute_disclosure": ("job", "pay"),
 }
-KEYS = [(section, key) for section, keys in LIMITS.items() for key in keys]
+KEYS = [(section, key) for section, keys in LIMITS.items() for key in keys if section != "confirm"]
+"""All limits but that on confirmation by values, which takes the place of those on links: see tests/unit/values."""
 
 
 def value(section, key, per_name):

@@ -1,17 +1,18 @@
 """Re-identification studies of public use files.
 
-The library in seven functions, on data frames in memory or on a study file. They write no file, and their numbers are
+The library in eight functions, on data frames in memory or on a study file. They write no file, and their numbers are
 those of the workflow. Everything else in this package may change.
 
-====================  =====================================================================
-:func:`read_study`    a study file, checked
-:func:`attack`        the suspected and confirmed pairs of each metric, and the rates
-:func:`file_risk`     sample uniques, DIS and SUDA of one file
-:func:`matching_risk` the matching-based risk of synthetic files
-:func:`closest`       the distances of synthetic records to the closest record
-:func:`statement`     what may be told of an attack in public
-:func:`open_results`  the tables of a study that the workflow has run
-====================  =====================================================================
+======================= =================================================================
+:func:`read_study`      a study file, checked
+:func:`attack`          the suspected and confirmed pairs of each metric, and the rates
+:func:`file_risk`       sample uniques, DIS and SUDA of one file
+:func:`matching_risk`   the matching-based risk of synthetic files
+:func:`closest`         the distances of synthetic records to the closest record
+:func:`confirm_values`  what a file without records of people tells about persons
+:func:`statement`       what may be told of an attack in public
+:func:`open_results`    the tables of a study that the workflow has run
+======================= =================================================================
 """
 
 from importlib import import_module
@@ -23,12 +24,23 @@ if TYPE_CHECKING:
     from reident.api.risk import closest, file_risk, matching_risk
     from reident.api.statement import statement
     from reident.api.study import read_study
+    from reident.api.values import confirm_values
 
-__all__ = ["attack", "closest", "file_risk", "matching_risk", "open_results", "read_study", "statement"]
+__all__ = [
+    "attack",
+    "closest",
+    "confirm_values",
+    "file_risk",
+    "matching_risk",
+    "open_results",
+    "read_study",
+    "statement",
+]
 
 _MODULES = {
     "attack": "linked",
     "closest": "risk",
+    "confirm_values": "values",
     "file_risk": "risk",
     "matching_risk": "risk",
     "open_results": "results",

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-ATTACK, SUREST, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES = (
-    "attack", "surest", "together", "file_risk", "matching", "closest", "attribute_disclosure",
+ATTACK, SUREST, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES, VALUES = (
+    "attack", "surest", "together", "file_risk", "matching", "closest", "attribute_disclosure", "confirm",
 )  # fmt: skip
-ABOUT = (ATTACK, SUREST, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES)
+ABOUT = (ATTACK, SUREST, TOGETHER, FILE, MATCHING, CLOSEST, ATTRIBUTES, VALUES)
 """What warnings and limits are about."""
 
 BREAKS, PASSES, UNSURE, NOTHING, NONE = "breaks", "passes", "unsure", "nothing", "none"

@@ -211,8 +211,8 @@ def attack(
             "eif": file_section("eif", id=keys[1]),
             "iuf": file_section("iuf", puf_id=keys[2], eif_id=keys[3]),
         },
-        "linking_variables": [_with_missing(one, frames) for one in _variables(variables)],
-        "strata": [_with_missing(one, frames) for one in strata],
+        "linking_variables": [with_codes(one, frames) for one in with_names(variables)],
+        "strata": [with_codes(one, frames) for one in strata],
         "metrics": metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics},
     }
     others = {"units": units, "binning": binning, "rank_filter": rank_filter, "rates": rates, "challenge": challenge}
@@ -238,7 +238,7 @@ def _keys(
     return puf, eif, names[: len(puf)], names[len(puf) :]
 
 
-def _variables(variables: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def with_names(variables: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the sections of variables that are given by name, or as they are."""
     if not isinstance(variables, Mapping):
         return list(variables)
@@ -248,7 +248,8 @@ def _variables(variables: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> li
     ]
 
 
-def _with_missing(variable: str | Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+def with_codes(variable: str | Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    """Return the section of a variable of both files, with NaN as a missing code where a file has it."""
     section = {"name": variable} if isinstance(variable, str) else variable
     columns = {side: frames[side].get(section.get(side, section.get("name"))) for side in ("puf", "eif")}
     return with_missing(section, columns, by_side=True)
@@ -258,6 +259,8 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     """Return the tables of a study."""
     if study.model.metrics is None:
         raise InputError(f"{study.path}: the study has no `metrics`. Add the section, or call another function.")
+    if study.model.confirm is not None:
+        raise InputError(f"{study.path}: the study has `confirm`, and no true links. Call `confirm_values`.")
     extracts = intake_step.preparing(study.model).extracts
     drawn = study.made()
     typed, stratified, files = prepared(study.model, study.texts(extracts, made=drawn), threads)

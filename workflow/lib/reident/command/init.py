@@ -21,17 +21,20 @@ examples:
   reident init puf.csv eif.csv links.csv            an attack: the PUF, the intruder's file, the true links
   reident init --file-risk survey.csv               the risk of one file: uniques, DIS, SUDA
   reident init --synthetic real.csv syn1.csv syn2.csv   the confidential file, then its synthetic files
+  reident init --values real.csv syn.csv eif.csv    the confidential file, the released one, the intruder's file
   reident init --microaggregate business.csv        a file to be micro-aggregated
 
 exit status: 0 if the draft was written, also with TODOs; 1 for wrong input; 2 for a wrong command line
 """
 _USAGE = """\
 reident init [--out STUDY] PUF EIF [IUF]
-       reident init [--out STUDY] (--file-risk FILE | --synthetic CONFIDENTIAL SYNTHETIC … | --microaggregate FILE)"""
+       reident init [--out STUDY] (--file-risk FILE | --synthetic CONFIDENTIAL SYNTHETIC … |
+                    --values CONFIDENTIAL RELEASED EIF | --microaggregate FILE)"""
 _NUMBERS = {
     None: "PUF EIF [IUF]",
     "file_risk": "one file",
     "synthetic": "CONFIDENTIAL SYNTHETIC …",
+    "values": "CONFIDENTIAL RELEASED EIF",
     "microaggregate": "one file",
 }
 
@@ -45,6 +48,7 @@ def declare(commands: Any) -> None:
     for name, text in (
         ("file_risk", "the risk of one file, without an intruder's file"),
         ("synthetic", "a confidential file and its synthetic files"),
+        ("values", "a confidential file, a released file without records of people, the intruder's file"),
         ("microaggregate", "a file that is to be micro-aggregated"),
     ):
         option = "--" + name.replace("_", "-")
@@ -56,7 +60,7 @@ def declare(commands: Any) -> None:
 
 
 def _counts(kind: str | None, n: int) -> bool:
-    return {None: n in (2, 3), "synthetic": n >= 2}.get(kind, n == 1)
+    return {None: n in (2, 3), "synthetic": n >= 2, "values": n == 3}.get(kind, n == 1)
 
 
 def run(args: argparse.Namespace) -> int:

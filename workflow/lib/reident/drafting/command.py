@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from reident.drafting import filerisk, linked, masked, synthetic
+from reident.drafting import filerisk, linked, masked, synthetic, values
 from reident.drafting.sheet import number
 from reident.errors import InputError
 from reident.study import reading as studyfile
@@ -20,6 +20,9 @@ def _draft(kind: str | None, files: list[Path], out: Path) -> tuple[str, list[st
         return masked.make(files[0], out)
     if kind == "synthetic":
         return synthetic.make(files[0], files[1:], out)
+    if kind == "values":
+        confidential, released, external = files
+        return values.make(confidential, released, external, out)
     return linked.make(files, out)
 
 
@@ -73,7 +76,8 @@ def _mistake(out: Path) -> str:
 def draft(kind: str | None, files: list[Path], out: Path) -> str:
     """Draft a study file from the files of the study, and return the remarks on it.
 
-    The kind is ``file_risk``, ``synthetic``, ``microaggregate``, or None for an attack. Nothing may be at `out`.
+    The kind is ``file_risk``, ``synthetic``, ``values``, ``microaggregate``, or None for an attack. Nothing may be at
+    `out`.
     """
     if os.path.lexists(out):
         raise _exists(out)

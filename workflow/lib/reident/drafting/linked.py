@@ -75,7 +75,7 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     keys = (links_.puf, links_.eif) if links_ else (links.alone(puf), links.alone(eif))
     units = grouping.find(puf, eif, keys, links_)
     named = grouping.with_keys(units, keys)
-    variables = _variables(puf, eif, named, links_)
+    variables = find_variables(puf, eif, named, links_)
     left = _left_over(puf, eif, named, variables, links_)
     if not variables and not left:
         raise InputError(
@@ -83,6 +83,25 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
             "distribution. Check that these are the two files, and name columns alike that have the same meaning."
         )
     every = puf.records * eif.records
+    effects, stratum = choose_strata(variables, every)
+    sheet = Sheet()
+    draft.head(sheet, out, sources, "A study of two files")
+    _files(sheet, puf, eif, keys, links_)
+    if units is not None:
+        grouping.lines(sheet, units)
+    add_strata(sheet, variables, effects, stratum, every)
+    add_linking(sheet, [variable for variable in variables if variable.name != stratum], left)
+    _rest(sheet, (puf, eif), named, variables, left)
+    _closing(sheet, len(variables) - (stratum is not None))
+    facts = _facts(files, keys, variables, stratum, links_, left)
+    facts += [] if units is None else [grouping.fact(units)]
+    if links_ is not None:
+        facts += order.facts((puf.name, eif.name), links_, (_values(variable) for variable in variables))
+    return sheet.text(), facts
+
+
+def choose_strata(variables: list[Variable], every: int) -> tuple[dict[str, strata.Stratum], str | None]:
+    """Return what each categorical variable would do as strata, and the one that makes them, if any."""
     effects = {
         variable.name: effect
         for variable in variables
@@ -91,22 +110,7 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     }
     sure = {variable.name for variable in variables if variable.pair.sure and variable.recode.table is not None}
     stratum = strata.chosen({name: effect for name, effect in effects.items() if name in sure}, every)
-    if len(variables) == 1:
-        stratum = None
-    sheet = Sheet()
-    draft.head(sheet, out, sources, "A study of two files")
-    _files(sheet, puf, eif, keys, links_)
-    if units is not None:
-        grouping.lines(sheet, units)
-    _strata(sheet, variables, effects, stratum, every)
-    _linking(sheet, [variable for variable in variables if variable.name != stratum], left)
-    _rest(sheet, (puf, eif), named, variables, left)
-    _closing(sheet, len(variables) - (stratum is not None))
-    facts = _facts(files, keys, variables, stratum, links_, left)
-    facts += [] if units is None else [grouping.fact(units)]
-    if links_ is not None:
-        facts += order.facts((puf.name, eif.name), links_, (_values(variable) for variable in variables))
-    return sheet.text(), facts
+    return effects, None if len(variables) == 1 else stratum
 
 
 def _values(variable: Variable) -> np.ndarray:
@@ -119,7 +123,8 @@ def _values(variable: Variable) -> np.ndarray:
     return np.unique(np.array(texts, str), return_inverse=True)[1]
 
 
-def _variables(puf: File, eif: File, keys: tuple[Key, Key], links: Links | None) -> list[Variable]:
+def find_variables(puf: File, eif: File, keys: tuple[Key, Key], links: Links | None) -> list[Variable]:
+    """Return the variables that both files have, without their keys."""
     ours, theirs = (
         [column for column in file.columns.values() if column.name not in key.columns and not types.obstacle(column)]
         for file, key in zip((puf, eif), keys, strict=True)
@@ -212,9 +217,10 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], links: Lin
     sheet.gap()
 
 
-def _strata(
+def add_strata(
     sheet: Sheet, variables: list[Variable], effects: dict[str, strata.Stratum], stratum: str | None, every: int
 ) -> None:
+    """Add the strata, and what other variables would do as such."""
     others = {name: effect for name, effect in effects.items() if name != stratum}
     best = sorted(others, key=lambda name: (others[name].lost or 0, others[name].pairs))[:4]
     if stratum is None and not best:
@@ -232,7 +238,8 @@ def _strata(
     sheet.gap()
 
 
-def _linking(sheet: Sheet, variables: list[Variable], left: list[LeftOver]) -> None:
+def add_linking(sheet: Sheet, variables: list[Variable], left: list[LeftOver]) -> None:
+    """Add the linking variables, and the columns to decide on."""
     if len(variables) > MAX_LINKING_VARIABLES:
         sheet.remark(f"At most {MAX_LINKING_VARIABLES} variables can link; remove the others.")
     sheet.add("linking_variables:")

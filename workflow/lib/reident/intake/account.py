@@ -19,6 +19,8 @@ CAUSES = {
     "misses_key": "misses a value of the key",
     "not_target": "not a target",
     "not_sampled": "not in the sample",
+    "not_external": "not in the external file",
+    "value_missing": "a value is missing",
 }
 """The causes of a row account, and the text that its table has for each."""
 

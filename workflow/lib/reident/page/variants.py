@@ -22,6 +22,7 @@ TEXT = Sentences("variants")
 FRONT = Sentences("front")
 
 RATES, MATCHING, RISK = "comparison/rates.csv", "comparison/matching.csv", "comparison/filerisk.csv"
+VALUES = "comparison/values.csv"
 
 
 VERDICTS = "comparison/verdict.csv"
@@ -41,7 +42,7 @@ COUNTS = ["n_suspected", "n_confirmed", "n_pairs", "n_confirmed_pairs", "n_ambig
 
 def any_comparison(results: Results) -> str | None:
     """Return the name of a comparison of the study, if it has one; each of them names the varied keys."""
-    return next((name for name in (RATES, MATCHING, RISK) if results.has(name)), None)
+    return next((name for name in (RATES, MATCHING, RISK, VALUES) if results.has(name)), None)
 
 
 def setting_names(results: Results) -> list[str]:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 ANALYSES = (
     "study", "simulation", "microaggregation", "intake", "linkage", "plausibility", "challenge", "why", "larger",
-    "matching", "distances", "filerisk", "attribution", "utility", "together", "verdict", "pipeline", "protection",
-    "suggestion", "edition", "report",
+    "matching", "distances", "filerisk", "attribution", "utility", "values", "together", "verdict", "pipeline",
+    "protection", "suggestion", "edition", "report",
 )  # fmt: skip
 """The folders that have steps, each after those whose results it reads."""
 
@@ -50,6 +50,8 @@ class Step:
 
     def wanted(self, study: Study) -> bool:
         """Return whether a study asks for it."""
+        if study.confirm is not None and (self.asked_by == "metrics" or self.asked_by.startswith("linkage.")):
+            return False  # without true links, `confirm` alone runs the metrics
         if "." in self.asked_by:
             return bool(_function(self.asked_by)(study))
         section = getattr(study, self.asked_by) if self.asked_by else True

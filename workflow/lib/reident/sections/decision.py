@@ -59,6 +59,7 @@ LIMITS: dict[str, tuple[str, ...]] = {
     "matching": ("expected_match_risk_at_most", "true_match_rate_at_most", "false_match_rate_at_least"),
     "matching.closest.holdout": ("nearer_excess_at_most",),
     "attribute_disclosure": ("disco_at_most",),
+    "confirm": ("excess_precision_at_most",),
 }
 """The limits by the section that they are for, in the order of the report."""
 
@@ -175,6 +176,11 @@ class Decision(Section):
     of keys and on average over the released files. One number for all targets, or a mapping from their names to
     numbers. Source: METHODS §12."""
 
+    excess_precision_at_most: Shares | None = Field(None, exclude_if=_is_absent)
+    """`confirm`: the largest excess of the precision over the better guess within the strata, as a fraction, with which
+    a metric passes, among all people and among those with unusual values. One number for all metrics, or a mapping from
+    metrics to numbers. Source: METHODS §14."""
+
     def given(self, section: str, name: str | None = None) -> dict[str, Any]:
         """Return the limits for a section that are given, by key; or those of one metric, scenario or target of it."""
         limits = {key: getattr(self, key) for key in LIMITS[section]}
@@ -247,6 +253,7 @@ _METRIC = ("a metric that the study computes", "Correct the metric, or add it to
 _NAMED = {
     "metrics": _METRIC,
     "together": _METRIC,
+    "confirm": _METRIC,
     "file_risk.scenarios": ("a scenario of `file_risk`", "Correct the name, or add it to `file_risk.scenarios`."),
     "file_risk.sensitive": (
         "a sensitive variable of `file_risk`",

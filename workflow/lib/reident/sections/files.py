@@ -7,7 +7,7 @@ import operator
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from reident.sections.base import Pattern, Section, one_or_many
 
@@ -193,8 +193,15 @@ class SourceFile(Section):
         return self
 
 
+def _lets_lack(name: str) -> ConfigDict:
+    """Let editors accept a file without a key that another section gives it: `units`, `confirm`."""
+    return ConfigDict(json_schema_extra=lambda schema: schema["required"].remove(name))
+
+
 class RecordFile(SourceFile):
     """The public use file or the external intruder file."""
+
+    model_config = _lets_lack("id")
 
     id: Names
     """The column or columns of the key, which is compared as text."""
@@ -213,6 +220,8 @@ class ExternalFile(RecordFile):
 
 class LinkFile(SourceFile):
     """The internal use file with the true links."""
+
+    model_config = _lets_lack("puf_id")
 
     puf_id: Names
     """The column or columns with the key of the public use file, in the order of its `id`."""

@@ -46,6 +46,7 @@ from reident.study import names, padding, units
 from reident.study import reading as studyfile
 from reident.study.metrics import ChosenMetrics
 from reident.utility.section import Utility
+from reident.values.section import Confirm, with_rows
 from reident.why.section import Why
 
 
@@ -115,6 +116,9 @@ class Study(Section):
     attribute_disclosure: AttributeDisclosure | None = Field(None, exclude_if=operator.not_)
     """What an intruder who knows the keys of a person could learn about a target. If absent: not computed. Source:
     METHODS §12."""
+    confirm: Confirm | None = Field(None, exclude_if=operator.not_)
+    """The confirmation of claims by the values of people, where a released file has no records of people and hence no
+    true links. If absent: claims are confirmed by the true links of `files.iuf`. Source: METHODS §14."""
     decision: Decision | None = None
     """The limits of the verdict in the report. If absent: no verdict."""
     utility: Utility | None = Field(None, exclude_if=operator.not_)
@@ -312,7 +316,8 @@ class Study(Section):
         risk, disclosure = self.file_risk, self.attribute_disclosure
         scenarios, sensitive = (risk.scenarios, risk.sensitive) if risk else ((), ())
         return {
-            "metrics": tuple(self.chosen) if self.metrics is not None else None,
+            "metrics": tuple(self.chosen) if self.metrics is not None and self.confirm is None else None,
+            "confirm": None if self.confirm is None else tuple(self.chosen),
             "together": None if self.together is None else tuple(self.chosen),
             "file_risk": None if risk is None else (),
             "file_risk.population": None if risk is None or risk.population is None else (),
@@ -332,7 +337,7 @@ class Study(Section):
     @model_validator(mode="before")
     @classmethod
     def _units_are_keys(cls, content: Any) -> Any:
-        return with_keys(content)
+        return with_rows(with_keys(content))
 
     @model_validator(mode="after")
     def _has_results(self) -> Study:
@@ -352,6 +357,12 @@ class Study(Section):
             )
         if self.metrics is not None and not self.linking_variables:
             raise ValueError("`.linking_variables` is missing. List the variables that `metrics` compare.")
+        return self
+
+    @model_validator(mode="after")
+    def _confirmation_fits(self) -> Study:
+        if self.confirm is not None:
+            self.confirm.check(self)
         return self
 
     @model_validator(mode="after")

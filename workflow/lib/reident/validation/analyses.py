@@ -28,6 +28,8 @@ from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
 from reident.validation import codes
 from reident.validation.findings import Findings
+from reident.values import prepare as values
+from reident.values.settings import ValuesSettings
 
 Texts = Mapping[str, pa.Table | None]
 Key = TypeVar("Key", bound=KeyVariable)
@@ -166,3 +168,16 @@ def masked(settings: MaskingSettings, text: pa.Table | None, findings: Findings)
         made = masking.make(sound, text, findings.noting)
         files.update(puf=made.puf, eif=made.eif, iuf=made.iuf)
     return files
+
+
+def check_values(settings: ValuesSettings, texts: Texts, findings: Findings) -> None:
+    """Check the files of confirmation by values, as `confirm_values` does, if none lacks a column."""
+    present = {side: text for side, text in texts.items() if text is not None}
+    wanted = settings.extracts
+    if wanted.keys() != present.keys() or any(
+        set(one.names) - set(present[side].column_names) for side, one in wanted.items()
+    ):
+        return
+    with findings.noting():
+        prepared = values.prepare(settings, {side: [text] for side, text in present.items()}, findings.noting)
+        findings.warn_all(prepared.warnings)

@@ -35,6 +35,7 @@ CHECKS: dict[str, Callable[[Any, Mapping[str, pa.Table | None], Findings], None]
     "prepare_matching": analyses.check_matching,
     "prepare_filerisk": analyses.check_risk,
     "prepare_attribution": analyses.check_attribution,
+    "confirm_values": analyses.check_values,
 }
 """By step that reads the files of a study, what checks them."""
 

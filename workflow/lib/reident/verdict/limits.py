@@ -35,6 +35,7 @@ from reident.outcomes import (
     UNBREAKABLE,
     UNKNOWN,
     UNSURE,
+    VALUES,
     VERDICTS,
     WITHIN,
     Outcome,
@@ -43,6 +44,7 @@ from reident.outcomes import (
 )
 from reident.sections.decision import LIMITS, Decision
 from reident.together import limits as together
+from reident.values import limits as values
 from reident.verdict import warnings
 from reident.verdict.settings import VerdictSettings
 from reident.verdict.warnings import WARNED
@@ -55,6 +57,7 @@ SECTIONS = {
     "matching": MATCHING,
     "matching.closest.holdout": CLOSEST,
     "attribute_disclosure": ATTRIBUTES,
+    "confirm": VALUES,
 }
 """What the limits of each section of :data:`reident.sections.decision.LIMITS` are about."""
 
@@ -65,6 +68,7 @@ ALWAYS_MET = {
     "false_match_rate_at_least": 0,
     "nearer_excess_at_most": 1,
     "disco_at_most": 1,
+    "excess_precision_at_most": 1,
 }
 """The largest value, or the smallest, of limits on other rates than those of an attack: no result is beyond it."""
 
@@ -132,6 +136,8 @@ def _outcomes(
         outcomes += closest.outcomes(decision, tables["matching/closest.csv"])
     if "attribution/summary.csv" in tables:
         outcomes += attribution.outcomes(decision, tables["attribution/summary.csv"])
+    if "values/rates.csv" in tables:
+        outcomes += values.outcomes(decision, tables["values/rates.csv"])
     outcomes += _without_line(decision, settings.names, outcomes)
     for row in _marked(decision, tables, [*outcomes, *others]):
         yield row._replace(outcome=NONE) if WARNED.get(row.about, row.about) in invalid else row

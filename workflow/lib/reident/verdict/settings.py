@@ -40,6 +40,8 @@ TABLES = (
     "filerisk/units.csv",
     "attribution/warnings.csv",
     "attribution/summary.csv",
+    "values/warnings.csv",
+    "values/rates.csv",
 )
 """The tables that the verdict reads, as far as a study has them, by their paths in its results."""
 

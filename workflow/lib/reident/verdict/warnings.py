@@ -13,7 +13,7 @@ from reident.intake.severity import NOTABLE, SEVERITIES, UNDERSTATES, StudyWarni
 from reident.language.messages import Fields, words
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import WHOLE
-from reident.outcomes import ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER
+from reident.outcomes import ATTACK, ATTRIBUTES, CLOSEST, FILE, MATCHING, SUREST, TOGETHER, VALUES
 from reident.plausibility.links import severity_of_lost
 from reident.plausibility.warnings import in_words, warned
 from reident.verdict.settings import VerdictSettings
@@ -32,6 +32,7 @@ SOURCES = {
     FILE: "filerisk/warnings.csv",
     MATCHING: "matching/warnings.csv",
     ATTRIBUTES: "attribution/warnings.csv",
+    VALUES: "values/warnings.csv",
 }
 """The table of the warnings of reading the files, by what it is about."""
 

@@ -215,7 +215,7 @@ def untested(results: Results) -> str:
     study, attacked = results.study, results.has("rates.csv")
     risk = study.get("file_risk") or {}
     tested = {
-        "attack": attacked or results.has(matching.SUMMARY),
+        "attack": attacked or results.has(matching.SUMMARY) or study.get("confirm"),
         "protection": results.has(PROTECTION) or results.has(matching.SUMMARY),
         "households": results.compares_units or bool(risk.get("units")),
         "dates": '"type": "date"' in json.dumps(study),  # of a variable: inside a text the quotes are escaped
@@ -225,7 +225,7 @@ def untested(results: Results) -> str:
         texts.append(TEXT("untested.untried", n=n))
     others = {
         "together": attacked and not results.has(together.RATES),
-        "learnt": not study.get("attribute_disclosure"),
+        "learnt": not (study.get("attribute_disclosure") or study.get("confirm")),
         "file": not risk,
     }
     if names := [TEXT(f"untested.others.{name}") for name, is_left in others.items() if is_left]:
