@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from making import descriptions
 from making.descriptions import Described, checked, warned
 from reident.intake import severity
-from reident.plausibility import numbers, warnings
+from reident.plausibility import warnings
 from reident.plausibility.findings import Finding, table
 from reident.plausibility.links import split
 
@@ -147,15 +147,6 @@ def test_the_order_of_links_does_not_matter(seed):
     pd.testing.assert_frame_equal(first, second)
 
 
-def test_a_conversion_is_learnt_on_one_half_and_tried_on_the_other():
-    rng = np.random.default_rng(5)
-    x = rng.normal(50, 10, 400)
-    half = np.arange(400) % 2 == 0
-    assert numbers.best_conversion(x, x + rng.normal(0, 8, 400), half) is None
-    code, conversion, _ = numbers.best_conversion(x, x / 12, half)
-    assert (code, round(conversion.times, 6)) == ("scale", 12)
-
-
 @pytest.mark.parametrize("check", warnings.KINDS)
 def test_every_check_that_warns_has_a_sentence(check):
     finding = Finding("tenure_7", check, 0.25, 0.5, 40, "understates", "times 12")
@@ -163,6 +154,10 @@ def test_every_check_that_warns_has_a_sentence(check):
     sentence = severity.table([warning])["warning"].iloc[0]
     assert sentence.count("tenure_7") == ("variable" in warning.fields)
     assert "{" not in sentence
+
+
+TRENDS = ("net_for_gross", "lower_bounds", "a_third_more", "five_years_on")
+"""Kinds that look like what was measured at another time: a warning names them, and leaves the verdict alone."""
 
 
 @pytest.mark.parametrize("kind", descriptions.KINDS)
@@ -175,7 +170,8 @@ def test_a_drawn_mistake_that_loses_people_is_mostly_warned_of(kind):
         wrong = descriptions.KINDS[kind](rng, right)
         found = [descriptions.people_found(study, np.random.default_rng(1)) for study in (right, wrong)]
         if found[1] <= 0.9 * found[0]:
-            lost, seen = lost + 1, seen + bool(warned(wrong))
+            is_seen = bool((checked(wrong)["severity"] != "").any()) if kind in TRENDS else bool(warned(wrong))
+            lost, seen = lost + 1, seen + is_seen
     assert 2 * seen >= lost or kind in ("code_8_for_refused", "links_half")
 
 
