@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.intake.severity import NOTABLE, UNDERSTATES
-from reident.plausibility import categories, files, grouping, joins, links, numbers, order, parts
+from reident.plausibility import categories, files, grouping, joins, links, numbers, order, parts, recodes
 from reident.plausibility.findings import MIN_LINKS, Finding, table
 from reident.plausibility.records import Records, read
 from reident.plausibility.settings import DescriptionCheckSettings
@@ -51,6 +51,9 @@ def check(
     """
     records = read(settings, prepared, iuf, strata)
     found = [*findings(records, account), *order.check(records, prepared, settings.keys)]
+    if settings.files is not None:
+        agreement = {finding.scope: finding.statistic for finding in found if finding.check == "agreement"}
+        found += recodes.check(settings.files, agreement, records.links.n)
     if texts and settings.files is not None and grouping.is_of_rows(prepared):
         wanted = grouping.candidates(settings.files, {side: text.column_names for side, text in texts.items()})
         found += grouping.check(records, grouping.coded(settings.files, wanted, texts))

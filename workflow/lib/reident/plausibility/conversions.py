@@ -113,7 +113,7 @@ def find(ours: np.ndarray, theirs: np.ndarray, *, dates: bool = False) -> Conver
             continue
         usual = max(by_chance(ours, theirs, found, steps), beside(ours, theirs, found, steps))
         pairs = np.unique(np.column_stack([ours, theirs]), axis=0).T  # one pair of numbers may be that of many records
-        if share >= usual + max(usual, MIN_EXACT) and exact(*pairs, found, steps) >= MIN_EXACT:
+        if share >= usual + max(usual, MIN_EXACT) and exact(pairs[0], pairs[1], found, steps) >= MIN_EXACT:
             best = found._replace(n=n, exact=share)
     return best or (None if dates or before >= MIN_EXACT else _through_noise(ours, theirs))
 

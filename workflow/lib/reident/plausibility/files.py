@@ -56,19 +56,18 @@ def _by_chance(records: Records, side: str) -> float:
     The number is the one with most values, of those with :data:`MIN_VALUES`. It is drawn among the records of the same
     fifth of it and the same other values.
     """
-    telling = {
-        name: len(np.unique(values.numbers[side])) for name, values in records.variables.items() if values.numbers
-    }
+    numbers = {name: values.numbers[side] for name, values in records.variables.items() if values.numbers}
+    telling = {name: len(np.unique(column)) for name, column in numbers.items()}
     name = max(telling, key=lambda one: telling[one], default="")
     if not name or telling[name] < MIN_VALUES:
         return 1.0
     inside = records.strata[side] >= 0
     others = [values.numbers or values.codes for key, values in records.variables.items() if key != name]
     cell = joined(records, side, others)[inside]
-    values = records.variables[name]
+    fifths = records.variables[name].codes[side][inside] + 1
     rest = np.unique(cell, return_inverse=True, return_counts=True)
-    own = np.unique(values.numbers[side][inside], return_inverse=True, return_counts=True)
-    fifth = np.bincount(values.codes[side][inside] + 1)[values.codes[side][inside] + 1]
+    own = np.unique(numbers[name][inside], return_inverse=True, return_counts=True)
+    fifth = np.bincount(fifths)[fifths]
     expected = (rest[2][rest[1]] - 1) * own[2][own[1]] / fifth
     return float((1 - np.exp(-expected)).mean())
 

@@ -73,7 +73,7 @@ def single_equal(columns: Sides, strata: Sides, shift: float) -> tuple[np.ndarra
         rows, value = rows[order], value[order]
         stratum = strata[side][rows]
         new = np.r_[True, (value[1:] != value[:-1]) | (stratum[1:] != stratum[:-1]), True]
-        alone = new[1:] & new[:-1]
+        alone = (new[1:] & new[:-1])[: len(rows)]
         single[side] = rows[alone], stratum[alone], value[alone]
     (puf, stratum, value), (eif, others, theirs) = single["puf"], single["eif"]
     both = np.concatenate([stratum, others]), np.concatenate([value, theirs])

@@ -173,7 +173,7 @@ def exchanged(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def coarse_dates(x: np.ndarray, y: np.ndarray) -> float:
-    """Return the share of different dates of a year, one of them 1 January or 1 July, or of a month, one a 1st or 15th."""
+    """Return the share of different dates of a year with a 1 January or 1 July, or of a month with a 1st or 15th."""
     sides = [calendar(days) for days in (x, y)]
     same_year, same_month = sides[0][0] == sides[1][0], sides[0][1] == sides[1][1]
     shares = []

@@ -25,6 +25,7 @@ KINDS = {
     "second_scale": ("second_scale", "variable share n proposal"),
     "spread_code_puf": ("spread_code_puf", "variable share n"),
     "spread_code_eif": ("spread_code_eif", "variable share n"),
+    "ranges": ("ranges", "variable share"),
     "part": ("part", "variable n share chance part"),
     "values_without_link": ("values_without_link", "variable n share"),
     "join": ("join", "variable n"),
