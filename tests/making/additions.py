@@ -126,14 +126,14 @@ def write_surest(
     tables = {metric: claims_of(lines) for metric, lines in ordered.items()}
     summary = surest.summarize(tables, limit and limit[0])
     write_table(folder / "surest/summary.csv", summary)
-    attacks = pd.read_csv(folder / "attacks.csv", dtype={"detail": str}).assign(n_at_95_percent=0, n_at_limit=0)
+    attacks = pd.read_csv(folder / "attacks.csv", dtype={"detail": str})
+    own = ["n_right", "n_at_95_percent", "n_at_limit", *(f"right_of_{n}" for n in surest.NUMBERS)]
+    attacks[own] = [0.0, 0, 0, *[np.nan] * len(surest.NUMBERS)]
     agreement = attacks.head(1).assign(kind="agreement", metric="agreement", detail="2")
     attacks = pd.concat([attacks, agreement if "agreement" in ordered else agreement.head(0)], ignore_index=True)
     for line in summary.to_dict("records"):
         same = (attacks["metric"] == line["metric"]) & attacks["kind"].isin(["declared", "agreement"])
-        attacks.loc[same, ["n_right", "n_at_95_percent", "n_at_limit"]] = [
-            line[name] for name in ("n_right", "n_at_95_percent", "n_at_limit")
-        ]
+        attacks.loc[same, own] = [line[name] for name in own]
     write_table(folder / "attacks.csv", attacks)
     write_table(folder / "surest/curve.csv", surest.curves(tables))
     if limit is not None:

@@ -101,6 +101,7 @@ class Shape:
     """The limits, instead of `limit` for the conditional rate."""
     title: str = "Household survey 2026, public use file"
     agency: str = "Statistics Ruritania"
+    intruder: str | None = None
     date: str | None = "2026-03-02"
     nothing_suspected: tuple[str, ...] = ()
     nothing_confirmed: tuple[str, ...] = ()
@@ -296,6 +297,7 @@ def _study(shape: Shape) -> dict:
         "id": "mock",
         "title": shape.title,
         "agency": shape.agency,
+        "intruder": shape.intruder,
         "date": shape.date,
         "files": None
         if not shape.files
@@ -617,6 +619,7 @@ def _found(line: dict, claims: int, right: int) -> dict:
         "conditional_low": low,
         "conditional_high": high,
         "n_at_95_percent": claims if rate and rate >= 0.95 else 0,
+        **{f"right_of_{n}": n * rate if rate is not None and n <= claims else None for n in surest.NUMBERS},
     }
 
 

@@ -249,6 +249,7 @@ LINKED: list[Change] = [
     {"decision": {"surest": {"right": "0.9", "at_most": "10"}}},
     {"decision": {"confirmed_by_any_at_most": "3"}},
     {"predecessor": "earlier-study"},
+    {"intruder": "an employer"},
 ]  # fmt: skip
 DATE = {"type": "date", "format": "DD-MM-YY", "latest_year": "2026"}
 DATED: list[Change] = [

@@ -30,7 +30,18 @@ from workflow.library_run import run
 DEFAULTS = {"unicity": {}, "taxicab": {}, "euclidean": {"norm": "rms"}, "adhoc": {}, "fellegi_sunter": {}}
 LIMITS = {"max_pairs": 5, "keep": 20}
 OF_ONE_METRIC = ["n_ambiguous", "passing_rate", "tolerance"]
-OF_CLAIMS = ["n_claims", "n_right", "right_rate", "low", "high", "n_at_95_percent", "n_at_limit"]
+OF_CLAIMS = [
+    "n_claims",
+    "n_right",
+    "right_rate",
+    "low",
+    "high",
+    "n_at_95_percent",
+    "n_at_limit",
+    "right_of_10",
+    "right_of_50",
+    "right_of_100",
+]
 ORDERED = {
     "id": "ordered",
     "files": {

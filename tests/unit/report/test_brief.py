@@ -59,7 +59,7 @@ def test_page_one_has_four_strips_which_are_the_counts_of_the_tables(results, se
     assert abs(marks["room"] - 0.05 * line["n_suspected"] / of) <= 0.5
     is_above = line["n_confirmed"] > 0.05 * line["n_suspected"]
     assert marks["broken"] == is_above == beside.startswith("[▲ ")
-    assert ", 5 % of its suspicions" in beside
+    assert "Limit 5 % of its suspicions, here " in beside
     overlap = study.table("description/overlap.csv").groupby("set")["n_pufids"].sum()
     assert drawn["Any metric"][0]["found"] == round(overlap["confirmed"] / of)
 
@@ -81,7 +81,7 @@ def test_a_verdict_is_of_counts_and_words_show_a_breach_that_squares_hide(result
     assert marks["broken"] == (step < 0)
     assert ("▲" in beside) == (step < 0)
     if step < 0:
-        found, room = re.search(r"([\d.]+) found.*Limit ([\d.]+),", beside).groups()
+        found, room = re.search(r"([\d.]+) found.*Limit [\d.]+\s% of its suspicions, here ([\d.]+)", beside).groups()
         assert "." in found
         assert "." in room
 
@@ -89,10 +89,10 @@ def test_a_verdict_is_of_counts_and_words_show_a_breach_that_squares_hide(result
 @pytest.mark.parametrize(
     ("limits", "share"),
     [
-        ({"conditional_rate_at_most": 0.05}, ", 5 % of its suspicions: above"),
-        ({"conditional_rate_at_most": 0.9, "confirmed_at_most": 5}, ": above"),
-        ({"confirmed_rate_at_most": 0.2}, ", 20 % of all: within"),
-        ({"reach_at_most": 0.9}, ", 90 % of those held: within"),
+        ({"conditional_rate_at_most": 0.05}, "5 % of its suspicions, here "),
+        ({"conditional_rate_at_most": 0.9, "confirmed_at_most": 5}, ""),
+        ({"confirmed_rate_at_most": 0.2}, "20 % of all, here "),
+        ({"reach_at_most": 0.9}, "90 % of those held, here "),
     ],
     ids=str,
 )
@@ -108,7 +108,7 @@ def test_the_frame_is_the_smallest_limit_and_its_words_say_of_what(results, limi
     }
     least = min(bound * rooms[name] for name, bound in limits.items())
     assert abs(marks["room"] - least * 100 / n_puf) <= 0.5
-    assert re.search(rf"Limit [\w. ]+{re.escape(share)}", beside)
+    assert re.search(rf"Limit {re.escape(share)}[\w. ]+: {'above' if marks['broken'] else 'within'}", beside)
 
 
 def test_without_a_limit_the_strips_and_the_table_say_so(results):
@@ -173,6 +173,14 @@ def test_the_verdict_says_whose_the_limits_are(results, stated, words):
     shown = front.verdict(front.overall)(results(decision={"conditional_rate_at_most": 0.05, **stated}))
     assert words in shown
     assert "limits were set" not in front.verdict(front.overall)(results(limit=None))
+
+
+@pytest.mark.parametrize(
+    ("stated", "words"),
+    [("an *employer*", r"Who could know as much: an \*employer\*."), (None, "Who could know as much is not stated.")],
+)
+def test_the_test_says_who_could_know_as_much(results, stated, words):
+    assert words in str(brief.test(results(intruder=stated)))
 
 
 UNTESTED = {"Protection", "Households", "Dates"}
@@ -289,6 +297,10 @@ def test_who_is_most_at_risk_is_read_off_the_tables(results):
     n, found = (f"{int(whole.at[surest, name]):,}" for name in ("n_single_confirmed", "n_confirmed"))
     assert f"{n} of the {found} records that {surest.capitalize()} finds" in single
     of_best = lines[(lines["metric"] == best) & (lines["stratum"] != "ALL") & (lines["n_puf"] >= 10)]
+    n_empty = (of_best["n_findable"] == 0).sum()
+    assert n_empty == 1
+    assert "In one more stratum nobody can be found" in stratum
+    of_best = of_best[of_best["n_findable"] > 0]
     shares = of_best["n_confirmed"] / of_best["n_puf"]
     high, low = re.findall(r"([\d.]+)\s% \(([\d,]+) of ([\d,]+)\)", stratum)
     for shown, at in ((high, shares.idxmax()), (low, shares.idxmin())):
@@ -307,11 +319,11 @@ def test_nobody_found_is_nobody_at_risk(results, shape):
 
 def test_all_found_may_have_a_single_candidate(results):
     study = results(metrics=("unicity",))
-    rates = study.folder / "rates.csv"
-    lines = pd.read_csv(rates)
+    attacks = study.folder / "attacks.csv"
+    lines = pd.read_csv(attacks)
     lines["n_single_confirmed"] = lines["n_confirmed"]
-    write_table(rates, lines)
-    n = int(lines.loc[lines["stratum"] == "ALL", "n_confirmed"].iloc[0])
+    write_table(attacks, lines)
+    n = int(study.whole["n_confirmed"].iloc[0])
     assert f"all {n:,} records that Unicity finds" in brief.at_risk(Results(study.folder))
 
 
@@ -338,7 +350,7 @@ def test_the_strongest_attack_at_hand_leads_and_what_was_not_tried_is_counted(re
     marks, _, beside = drawn["Strongest attack: Fellegi–Sunter at its defaults"]
     assert abs(marks["room"] - 100 * limit * 900 / n_puf) <= 0.5
     assert beside.startswith("[▲ ")
-    assert f"{100 * limit:.0f} % of its suspicions: {verdict}" in beside.replace("\u00a0", " ")
+    assert re.search(rf"{100 * limit:.0f} % of its suspicions, here [\d.]+: {verdict}", beside.replace("\u00a0", " "))
     claims = next(beside for name, (*_, beside) in drawn.items() if "surest" in name)
     assert "Of the 333 surest claims of another attack (Fellegi–Sunter at its defaults)" in claims
     shown = [[cell.replace("\u00a0", " ") for cell in row] for row in rows(brief.product(study))]
@@ -360,4 +372,4 @@ def test_agreement_that_may_be_above_by_chance_says_so(results, low, high, words
     write_table(study.folder / "attacks.csv", lines)
     write_verdict(study.folder, attack=warning_table([]))
     (beside,) = (text for name, (*_, text) in strips(squares.strips(Results(study.folder))).items() if "agree" in name)
-    assert f"20 % of its suspicions: {words}" in beside
+    assert re.search(rf"20\s% of its suspicions, here [\d.]+: {words}", beside)

@@ -168,10 +168,11 @@ def front_page(study: Results) -> str:
 
 BRIEF = {
     "held": r"\*\*\w+ held\*\* \[[\d,]+ of [\d,]+\. The others cannot be found with this file\]",
-    "found": r"\*\*Strongest attack: [\w ]+\*\* \[Most right by one best guess for each record: [\w ]+ of \d+\]",
+    "found": r"\*\*Strongest attack: [\w ]+\*\* \[[\w ]+ of \d+ named rightly if it guesses for each; ",
     "any": r"\*\*Any metric\*\* \[at least one, declared or standard\]",
-    "surest": r"\*\*The \d+ surest claims\*\* \[made by \w+; a square is a claim\]",
-    "heading": r"Of \d+ records to be released, the intruder holds \w+; the strongest attack finds [\w ]+ \(.+\) \{",
+    "surest": r"\*\*The \d+ surest claims\*\* \[[\w ]+; a square is a claim\]",
+    "heading": r"Of \d+ records to be released, the intruder holds \w+; the strongest attack, with one guess for each, "
+    r"names [\w ]+ rightly \(.+\) \{",
     "heading unknown": r"How many of \d+ records the intruder finds is not known \{\.brief\}",
     "unknown": r"Found: not known",
     "chance": r"Picking as many people at random",
@@ -817,11 +818,11 @@ def test_without_a_true_link_the_front_page_says_nothing_of_several_files(tmp_pa
 SUREST = {
     "above": r"\*\*The surest claims: above the limit\*\* Broken: at most 5 of the surest claims with 90 % of them",
     "within": r"\*\*The surest claims: within the limit\*\* Met: at most 99 of the surest claims",
-    "of 100": r"\*\*The 100 surest claims\*\* \[made by Adhoc; .+? \*\*\d+ right\*\*",
-    "of 50": r"\*\*The 50 surest claims\*\* \[made by Adhoc; .+? \*\*50 right\*\*",
-    "about": r"\*\*The 10 surest claims\*\* \[made by Taxicab; .+? \*\*4 right\*\*",
-    "by agreement": r"\*\*The 10 surest claims\*\* \[made where most metrics agree; .+? \*\*10 right\*\*",
-    "many at 95": r"Of the \d+ surest claims of (one|another) attack \(.+?\), at least 95 % are right",
+    "of 100": r"\*\*The 100 surest claims\*\* \[Adhoc; .+? \*\*\d+ right\*\*",
+    "of 50": r"\*\*The 50 surest claims\*\* \[Adhoc; .+? \*\*50 right\*\*",
+    "about": r"\*\*The 10 surest claims\*\* \[Taxicab; .+? \*\*4 right\*\*",
+    "by agreement": r"\*\*The 10 surest claims\*\* \[At least 2 metrics agree; .+? \*\*10 right\*\*",
+    "many at 95": r"Of the \d+ surest claims of (this attack|another attack \(.+?\)), at least 95 % are right",
     "one at 95": r"Beyond the one surest claim, fewer than 95\s% are right",
     "none at 95": r"However few are made, fewer than 95 % of the surest claims are right",
     "order": r"the score of the best candidate, then how far behind the next one is",

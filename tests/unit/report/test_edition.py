@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from making import edition as making
 from reident import language
+from reident.edition.texts import interval
 from reident.report import edition as page
 from reident.sections.edition import Edition
 
@@ -61,6 +62,7 @@ def test_every_number_of_the_page_is_of_the_published_file(kinds, kind, code):
         allowed |= {share.low or 0, 100 if share.high is None else share.high}
         texts = (count.suspected, count.first, count.last)
         allowed |= {int(number) for text in texts for number in re.findall(r"\d+", text)}
+        allowed |= {end for text in texts if text and not text.isdigit() for end in interval(policy, text)}
     texts = [text for part in edition.parts for text in (part.records, part.others)]
     texts += list(edition.file.model_dump().values()) if edition.file else []
     allowed |= {int(number) for text in texts for number in re.findall(r"\d+", text)}

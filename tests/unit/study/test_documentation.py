@@ -80,3 +80,35 @@ REFUSED = [
 def test_the_schema_rejects(old, new):
     assert old in SMALL
     assert not accepted(SMALL.replace(old, new, 1))
+
+
+def test_each_key_has_a_default_an_example_or_a_list_of_words():
+    page = documentation.readme()
+    tables = page.partition("<!-- Keys of a study")[2].partition("<!-- End of")[0]
+    cells = [line.split(" | ") for line in tables.splitlines() if line.startswith("| `")]
+    assert len(cells) > 250
+    lacking = [
+        name for name, kind, shown, *_ in cells
+        if shown.strip() in ("", "*required*") and "section" not in kind and not kind.startswith("`")
+    ]  # fmt: skip
+    assert lacking == []
+
+
+def test_examples_are_of_keys_and_are_values_of_them():
+    root = documentation.schema()
+    fields = {}
+
+    def collect(inner, prefix=""):
+        for name, field in inner.items():
+            fields[prefix + name] = field
+            for suffix, section in documentation._inside(root, field):
+                collect(section["properties"], f"{prefix}{name}{suffix}{documentation._kind(section)}.")
+
+    collect(root["properties"])
+    fields |= {
+        name.removeprefix("files.original."): field
+        for name, field in fields.items()
+        if name.startswith("files.original.")
+    }
+    for key, example in yaml.load(documentation._EXAMPLES.read_text("utf-8"), _Editor).items():  # noqa: S506
+        jsonschema.validate(example, {**fields[key], "$defs": root["$defs"]})

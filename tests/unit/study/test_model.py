@@ -284,6 +284,7 @@ def test_a_change_affects_the_steps_that_take_it(sections, touched):
 def test_words_of_the_report_affect_no_other_step():
     units, limit = {"puf": "hh", "eif": "household"}, {"conditional_rate_at_most": "0.1"}
     assert changed(study(units=units), study(units=units | {"kind": "household"})) == {"resolve"}
+    assert changed(study(), study(intruder="an employer")) == {"resolve"}
     whose = {"set_by": "the board", "set_on": "2026-01-15"}
     assert changed(study(decision=limit), study(decision=limit | whose)) == {"resolve", "judge", "try_recodings"}
 

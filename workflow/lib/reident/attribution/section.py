@@ -84,8 +84,7 @@ class AttributeDisclosure(Section):
     `matching`, which are compared with its confidential file; or a list of files, which are compared with
     `original`."""
     holdout: SourceFile | None = None
-    """Persons who are not in the original file, with its columns and codes. What the released files tell about them is
-    the baseline: it is learnt about a population, not about a person. Source: METHODS §12."""
+    """Persons who are not in the original file, with its columns and codes, for a baseline. Source: METHODS §12."""
     keys: KeyVariables = Field(min_length=1, max_length=MAX_KEYS)
     """The variables that an intruder may know of a person, each as a name or as a mapping. With `puf` the name of a
     linking variable is sufficient; with `synthetic` a name alone has the missing codes of `matching`."""

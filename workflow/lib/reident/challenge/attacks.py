@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from reident.linkage.batches import Source
 
 OF_CLAIMS = ["n_claims", "n_right", "right_rate", "low", "high", "n_at_95_percent", "n_at_limit"]
+OF_CLAIMS += [f"right_of_{n}" for n in surest.NUMBERS]
 """The columns of `surest/summary.csv` that an attack has."""
 
 OF_FILES = ["n_puf", "n_eif", "n_links", "n_compared", "n_findable"]

@@ -21,9 +21,8 @@ class Challenge(Section):
     work: float | None = Field(
         DEFAULT_WORK,
         ge=0,
-        description="The work that these attacks may take, in seconds of one processor by an estimate from the numbers "
-        "of pairs and of variables, which is the same on every machine: standard attacks first, then joins, then those "
-        "without a variable. With 0 none is tried, as with `challenge: none`; with `challenge: all` each is. Source: "
+        description="The work that these attacks may take, in seconds of one processor by an estimate that is "
+        "the same on every machine. Source: "
         "METHODS §6.10.",
     )
 

@@ -236,7 +236,9 @@ def risk_findings(results: Results) -> str | None:
         return box("findings", items([f"{brief} {TEXT(f'findings.{differs}')}"]))
     match = TEXT(f"findings.match{no_pair}", **reliability)
     if results.model.risk.population is not None and quantity(results, "uniques_in_population"):
-        match += f" {TEXT('findings.true_match', truth=percent(quantity(results, 'true_match_probability')))}"
+        truth, low, high = (quantity(results, name) for name in ("true_match_probability", "dis_low", "dis_high"))
+        kind = "true_match_outside" if truth < low or truth > high else "true_match"
+        match += f" {TEXT(f'findings.{kind}', truth=percent(truth))}"
     return box("findings", items(filter(None, [match, _true_risk(results)])))
 
 

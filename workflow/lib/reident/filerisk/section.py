@@ -120,8 +120,9 @@ class FileRisk(Section):
     """The file before perturbation: the same records by their key, with the columns of the key variables. DIS is then
     also computed for an intruder who knows the original values. Source: METHODS §7."""
     missing: Literal["excluded", "category", "wildcard"] = "excluded"
-    """Whether a record is excluded from sets with a variable whose value is missing, missing is a category like any
-    other, or a missing value matches every value (`wildcard`, as in sdcMicro and µ-ARGUS). Source: METHODS §7."""
+    """What a missing value of the key means: no cell, a category, or a match with every value (as in sdcMicro and
+    µ-ARGUS). Source: METHODS §7.
+    """
     collapse: tuple[Collapse, ...] = ()
     """Coarser codes of key variables, such as regions instead of districts. The report shows which sample uniques are
     still unique with each of them, and without each variable. Source: METHODS §7."""
@@ -154,10 +155,9 @@ class FileRisk(Section):
     linking variable. Source: METHODS §7.5."""
 
     units: Names | None = Field(None, exclude_if=operator.not_)
-    """The columns of the file that identify a unit, such as a household or a person with several records. Uniques,
-    k-anonymity and DIS are then also those of units by the values of all their members; records with an empty value are
-    units of their own. The limits of `decision` apply to units too. If absent: the `units` of the study, for `puf` and
-    `eif`; without these, not computed. Source: METHODS §7.7."""
+    """The columns of the file that identify a unit, such as a household; uniques, k-anonymity, DIS and limits are then
+    also those of units. If absent: the `units` of the study, for `puf` and `eif`. Source: METHODS §7.7.
+    """
 
     @property
     def side(self) -> str:

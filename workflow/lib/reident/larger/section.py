@@ -18,9 +18,9 @@ class LargerIntruder(Section):
     """The sizes of the larger files, as multiples of the external intruder file: at most 8 numbers above 1, ascending.
     Source: METHODS §6.5."""
     population: int | None = Field(None, ge=1)
-    """The size of the population from which both files are samples. The report then says what an intruder would confirm
-    who holds all of it. If absent: estimated from the share of the public use file that has a true link. Source:
-    METHODS §6.5."""
+    """The size of the population from which both files are samples. If absent: estimated from the share of records
+    with a true link. Source: METHODS §6.5.
+    """
     seed: int = Field(1, ge=0)
     """The seed of the draws of parts of the external intruder file. Source: METHODS §6.5."""
 

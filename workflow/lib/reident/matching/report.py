@@ -256,7 +256,8 @@ def matching_findings(results: Results) -> str | None:
     if mean["unique_matches"]:
         share = share_of(mean["false_match_rate"], mean["unique_matches"])
         unique = TEXT("findings.unique", people=_people(mean["unique_matches"]), file=file, share=share)
-    effect = _effect(mean["expected_match_risk"], confidential["expected_match_risk"], m)
+    together = pooled(results).at[first_intruder(results), "expected_match_risk"] if m > 1 else None
+    effect = _effect(mean["expected_match_risk"], confidential["expected_match_risk"], m, together)
     return box("findings", items([expected, unique, *pooled_findings(results), effect]))
 
 
@@ -307,14 +308,17 @@ def _of_people(expected: float, targets: float) -> str:
     return portion(decimals(expected), expected / targets, targets, _people(targets))
 
 
-def _effect(synthetic: float, confidential: float, m: int) -> str:
+def _effect(synthetic: float, confidential: float, m: int, together: float | None) -> str:
     if not confidential:
         return TEXT("findings.no_risk")
     change, expected = 1 - synthetic / confidential, _people(confidential)
-    if not change:
-        return TEXT("findings.same", n=m, expected=expected)
-    kind = "less" if change > 0 else "more"
-    return TEXT(f"findings.{kind}", n=m, expected=expected, change=share_of(abs(change), confidential))
+    kind = "less" if change > 0 else "more" if change else "same"
+    shown = {"change": share_of(abs(change), confidential)} if change else {}
+    text = TEXT(f"findings.{kind}", n=m, expected=expected, **shown)
+    if together is None:
+        return text
+    share = share_of(together / confidential, confidential)
+    return f"{text} {TEXT('findings.left', number=word(m), share=share)}"
 
 
 @block(SUMMARY, VARIABLES, CORRESPONDENCE)

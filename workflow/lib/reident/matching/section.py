@@ -158,9 +158,9 @@ class Closest(Section):
     """Distances of synthetic records to the closest record."""
 
     holdout: SourceFile | None = None
-    """A file of people who had no part in the synthesis, drawn from the same population as the confidential file, with
-    its columns and codes. If absent: only distances are given, and no conclusion. Absent if `simulate` draws it.
-    Source: METHODS §8.1."""
+    """A file of people who had no part in the synthesis, with the columns and codes of the confidential file. If
+    absent: distances alone. Absent if `simulate` draws it. Source: METHODS §8.1.
+    """
     variables: tuple[Name, ...] = ()
     """The variables of the distance, which are known or synthesized: numbers if they have a radius, otherwise
     categories. If absent: the synthesized variables."""

@@ -38,7 +38,7 @@ class EditionSettings:
     metrics : the metrics whose pairs follow from the files alone
     strata : by name, the labels of the codes of each strata variable
     by_stratum : whether the statement has the records found in each stratum
-    variables : the linking variables, or what an intruder knows, or the key variables
+    variables : the linking variables, or what an intruder knows (known and synthesized variables), or the key variables
     bounds : the limits that are about counts of the statements
     more_limits : whether the study has other limits, which no statement is about
     """
@@ -66,7 +66,8 @@ def editing(study: Study) -> EditionSettings:
     if study.chosen:
         variables = tuple(variable.name for variable in study.linking_variables)
     elif study.matching:
-        variables = tuple(study.matched.sets[0].known)
+        known, drawn = study.matched.sets[0].known, study.matched.synthesized
+        variables = (*known, *(variable.name for variable in drawn))
     else:
         variables = tuple(variable.name for variable in study.risk_key)
     return EditionSettings(

@@ -84,7 +84,8 @@ def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
 def _weighed(found: Iterable[Finding], agreement: links.Evidence | None) -> Iterator[Finding]:
     """Yield findings, those that may be of right descriptions by whether the attack finds more without the variable."""
     for finding in found:
-        decides = 0 < finding.chance < MAX_CHANCE
+        is_number = finding.check == "no_better_than_chance" and not finding.chance
+        decides = finding.statistic > -0.15 if is_number else 0 < finding.chance < MAX_CHANCE
         if agreement is not None and finding.check in UNCERTAIN and not decides:
             severity = UNDERSTATES if links.hinders(agreement, finding.scope) else NOTABLE
             yield finding._replace(severity=severity)

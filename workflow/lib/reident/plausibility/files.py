@@ -32,10 +32,9 @@ def repeats(records: Records) -> Iterator[Finding]:
         size = max(len(twins[side]) - 1, 1) / max(len(twins[other]) - 1, 1)
         by_size = float((1 - np.exp(-twins[other] * max(size, 1))).mean())
         expected = float(coarse[other].mean()) * size
-        is_coarse = coarse[side].mean() > 1.3 * expected + 0.2
-        is_more = share > max(usual, by_size) + MIN_REPEATS and (
-            is_coarse or share > 2 * _by_chance(records, side) + 0.1
-        )
+        is_repeated = coarse[side].mean() > 1.3 * expected + 0.2 or _are_copies(twins[side])
+        is_repeated = is_repeated or share > 2 * _by_chance(records, side) + 0.1
+        is_more = share > max(usual, by_size) + MIN_REPEATS and is_repeated
         severity = UNDERSTATES if is_more and len(twins[side]) >= MIN_LINKS else ""
         yield Finding(side, "repeats", share, usual, len(twins[side]), severity, "units" if severity else "")
 
@@ -70,6 +69,11 @@ def _by_chance(records: Records, side: str) -> float:
     fifth = np.bincount(fifths)[fifths]
     expected = (rest[2][rest[1]] - 1) * own[2][own[1]] / fifth
     return float((1 - np.exp(-expected)).mean())
+
+
+def _are_copies(twins: np.ndarray) -> bool:
+    """Return whether every record is there twice, or any other number of times, by its twins."""
+    return len(twins) >= MIN_LINKS and bool(np.gcd.reduce(twins + 1) > 1)
 
 
 def _codes(records: Records, side: str) -> np.ndarray:

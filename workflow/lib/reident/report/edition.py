@@ -25,8 +25,8 @@ STYLE = """
 .sheet h2 { margin-top: 2.6rem; padding-top: .8rem; border-top: 3px solid var(--accent); }
 .sheet h2 { font-size: 1.4rem; color: var(--accent); }
 """
-PICTURE = ("single", "found", "suspected")
-"""The classes of squares: found, found or not, and not found."""
+PICTURE = {"single": "single", "found": "open", "suspected": "rest"}
+"""The classes of squares (found, found or not, not found) with the names of their words."""
 
 FIVE = 20
 """Five per cent is one of so many."""
@@ -176,7 +176,23 @@ def _headline(edition: Edition) -> str:
     if share == Hundred(None, None):
         return box("verdict statement", f"**{TEXT('headline.withheld')}**", TEXT("not_none"))
     of = edition.counted if part.about == ATTACK else part.about
-    return box("verdict statement", f"**{TEXT(f'headline.told.{of}', share=share.words)}**")
+    texts = [f"**{TEXT(f'headline.told.{of}', share=share.words)}**"]
+    if part.about == ATTACK:
+        texts += _surest(edition, part, share)
+    elif part.about == POPULATION and edition.file is not None:
+        fields = {"unique": shown(edition.file.unique), "records": shown(edition.file.records)}
+        texts.append(TEXT("headline.population", **fields))
+    elif (matched := hundred(edition, part.counts[0])) != Hundred(None, None):
+        texts.append(TEXT("headline.matched", share=matched.words))
+    return box("verdict statement", *texts)
+
+
+def _surest(edition: Edition, part: Part, of_any: Hundred) -> Iterator[str]:
+    """Yield the sentence on the comparison that is right most often, where it is so more often than any together."""
+    shares = [(hundred(edition, count), count) for count in part.counts if count.kind == METRIC and not count.stratum]
+    share, count = max(shares, key=lambda one: one[0].low or 0, default=(of_any, part.counts[0]))
+    if (share.low or 0) > (100 if of_any.high is None else of_any.high):
+        yield TEXT("headline.surest", metric=name(edition, count), share=share.words)
 
 
 def _tested(edition: Edition) -> Iterator[str]:
@@ -210,12 +226,20 @@ def _table(edition: Edition, part: Part) -> Iterator[str]:
             TEXT(f"suspected.{part.about}.count"), [f"**{name(edition, count)}**" for count in part.counts], "l", "1fr"
         ),
         ReportColumn(TEXT(f"suspected.{part.about}.column"), [shown(count.suspected) for count in part.counts]),
-        ReportColumn(TEXT("table.found"), [found(edition, count) for count in part.counts]),
+        ReportColumn(TEXT(f"suspected.{part.about}.found"), [found(edition, count) for count in part.counts]),
         ReportColumn(TEXT(f"suspected.{part.about}.share"), [hundred(edition, count).words for count in part.counts]),
     )
     yield table(TEXT(f"suspected.{part.about}.caption"), *columns, kind="cards")
+    texts = dict.fromkeys(text for count in part.counts for text in (count.suspected, count.first, count.last) if text)
+    notes = []
+    for text in texts:
+        if not text.isdigit():
+            low, high = interval(edition.policy, text)
+            notes.append(TEXT("table.stands", text=shown(text), low=low, high=high))
     if any(hundred(edition, count) == Hundred(None, None) for count in part.counts):
-        yield box("foot", TEXT("table.not_none"))
+        notes.append(TEXT("table.not_none"))
+    if notes:
+        yield box("foot", " ".join(notes))
 
 
 def _picture(edition: Edition, part: Part) -> Iterator[str]:
@@ -232,7 +256,8 @@ def _picture(edition: Edition, part: Part) -> Iterator[str]:
         strips.append(box("strip", f"**{name(edition, count)}** [{about}]{{.below}}", squares, share.words))
     if strips:
         yield box("sub", TEXT(f"suspected.{part.about}.picture"))
-        legend = (f"[]{{.key-{key}}} {TEXT(f'picture.{key}')}" for key in PICTURE if key in keys)
+        words = {key: TEXT(f"suspected.{part.about}.{name}") for key, name in PICTURE.items() if key in keys}
+        legend = (f"[]{{.key-{key}}} {text}" for key, text in words.items())
         yield from strips
         yield box("legend", "\N{EM SPACE} ".join(legend))
 

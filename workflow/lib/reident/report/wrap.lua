@@ -58,7 +58,8 @@ local function frame_of(rows, n)
   local x, y, rest = UNIT * (n // rows), UNIT * (n % rows) - 1, n % rows > 0
   local bottom = UNIT * rows - 1
   if not rest then return ('M-1 -1H%dV%dH-1z'):format(math.max(x - 1, 0), bottom) end
-  return ('M-1 -1H%dV%dH%dV%dH-1z'):format(x + UNIT - 1, y, math.max(x - 1, -1), bottom)
+  if x == 0 then return ('M-1 -1H%dV%dH-1z'):format(UNIT - 1, y) end
+  return ('M-1 -1H%dV%dH%dV%dH-1z'):format(x + UNIT - 1, y, x - 1, bottom)
 end
 
 local function squares(element)

@@ -122,9 +122,9 @@ class Decision(Section):
     as a fraction, with which a metric passes. One number for all metrics, or a mapping from metrics to numbers.
     Source: METHODS §6.6."""
     by: Literal["estimate", "upper"] = "estimate"
-    """What `conditional_rate_at_most` is compared with: the rate itself, or the upper end of its confidence interval.
-    The other limits have no interval and are always compared with the estimate. With `upper`, every metric must
-    pass, so several metrics need no correction. Source: METHODS §6."""
+    """What `conditional_rate_at_most` is compared with: the rate itself, or the upper end of its interval. Source:
+    METHODS §6.
+    """
     k_anonymity_at_least: int | None = Field(None, ge=2)
     """`file_risk`: the smallest size of a cell of the whole key with which the file passes. Source: METHODS §7."""
     records_below_k_at_most: float = Field(0, ge=0, le=1)

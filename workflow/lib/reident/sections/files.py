@@ -67,10 +67,11 @@ class SourceFile(Section):
     path: Name
     """The path of the file, relative to the study file."""
     format: Format | None = None
-    """The format of the file. If absent: `fixed-width` if there is a `layout`, otherwise the format that the file name
-    ends with (.parquet, .sas7bdat, .xpt, .dta, .sav, .zsav), otherwise `csv`. CSV and fixed-width files may be
-    compressed with gzip, whatever their name. `xport` is SAS transport (version 5 or 8), `stata` is .dta, and `spss`
-    is .sav or .zsav. Spreadsheets are refused. Source: METHODS §1, on how stored values become text."""
+    """The format of the file. If absent: `fixed-width` if there is a `layout`, otherwise that of the ending (.parquet,
+    .sas7bdat, .xpt, .dta, .sav, .zsav), otherwise `csv`. CSV and fixed-width files may be compressed with gzip.
+    `xport` is SAS transport (version 5 or 8), `stata` is .dta, and `spss` is .sav or .zsav. Spreadsheets are refused.
+    Source: METHODS §1, on how stored values become text.
+    """
     delimiter: Annotated[str, BeforeValidator(_no_escape)] = Field(",", min_length=1, max_length=1)
     """CSV: the character between two fields."""
     quote: str = Field('"', max_length=1)
@@ -200,12 +201,11 @@ class ExternalFile(RecordFile):
     """The external intruder file."""
 
     person: Name | None = Field(None, exclude_if=operator.not_)
-    """The column that names the person of each record by a name or number that all files of `together` share, compared
-    as text; a record with an empty value has no person. If absent: no candidates are compared between files. Source:
-    METHODS §6.6."""
+    """The column that names the person of each record in a way that all files of `together` share. Source: METHODS
+    §6.6.
+    """
     named: bool = Field(True, exclude_if=bool)
-    """Whether the file has names, addresses or other direct identifiers. `false` for a file without them, such as last
-    year's public use file: the report then says what a link tells about a person whom it does not name."""
+    """Whether the file has direct identifiers; `false` for a file such as last year's public use file."""
 
 
 class LinkFile(SourceFile):
@@ -240,9 +240,9 @@ class LinkedFiles(Section):
     iuf: LinkFile
     """The internal use file (IUF): the true links."""
     original: SourceFile | None = None
-    """The public use file before protection: the same records, with the key, the columns and the codes of `puf`, and
-    the values before any treatment. If given, the study attacks this file too, and the report compares the rates
-    before and after protection. It is as confidential as the internal use file. Source: METHODS §6.1."""
+    """The public use file before protection, with the key, columns and codes of `puf`: the study attacks this file
+    too. It is as confidential as the internal use file. Source: METHODS §6.1.
+    """
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:

@@ -36,9 +36,9 @@ class KeyVariable(Section):
     column: Name = Field("", validate_default=False)
     """The column of the file, and of the population. If absent: the name of the variable."""
     type: Literal["categorical", "numeric", "date"] = "categorical"
-    """How values are read. Values of a categorical variable are compared as codes. A numeric variable is cut at the
-    quantiles of the whole file, and its bins are compared; `binning` has their number. So is a date, which is the
-    number of its day. Source: METHODS §1, §3, §7."""
+    """How values are read: compared as codes, or, of numbers and dates, cut into bins at the quantiles of the whole
+    file. Source: METHODS §1, §3, §7.
+    """
     format: DateFormat | None = Field(None, exclude_if=operator.not_)
     """Dates: how they are written, as `format` of a linking variable. If absent: `YYYY-MM-DD`."""
     latest_year: LatestYear | None = Field(None, exclude_if=operator.not_)
@@ -47,9 +47,7 @@ class KeyVariable(Section):
     """The codes that mean missing; `""` is an empty cell. No other code is missing. Missing codes are looked up before
     recoding. Source: METHODS §1."""
     recode: dict[str, str] = Field(default_factory=dict)
-    """The mapping from the codes of the file to those of the study. A key is a code; or a range of numbers, both ends
-    included, such as `18-29` or `65-`; or `otherwise`, for every code without an entry of its own. Source: METHODS
-    §1."""
+    """The mapping from the codes of the file to those of the study, as other recode tables. Source: METHODS §1."""
     convert: Convert | None = Field(None, exclude_if=operator.not_)
     """Numeric: the mapping from the numbers of the file to those of the study, such as `{times: 0.01}` for two implied
     decimals; after `missing` and `recode`, exact as decimals. Source: METHODS §1."""
@@ -102,9 +100,9 @@ class SensitiveVariable(KeyVariable):
     """A variable that an intruder wants to know."""
 
     distance: Literal["equal", "ordered"] = Field("equal", exclude_if=lambda distance: distance == "equal")
-    """How far two values are apart for t-closeness: all are equally far apart (`equal`), or as far as they are in their
-    order (`ordered`). With `ordered` the variable must be numeric, and every number is then a value, or have an
-    `order`. Source: METHODS §7.5."""
+    """How far two values are apart for t-closeness; `ordered` needs a numeric variable or an `order`. Source: METHODS
+    §7.5.
+    """
 
     @property
     def is_name_alone(self) -> bool:

@@ -214,11 +214,9 @@ class RankFilter(Section):
     """The largest number of suspected pairs of a record."""
 
     max_pairs: int = Field(5, ge=1)
-    """The largest number of suspected pairs of a record: its best ranks are suspected as long as their cumulative
-    number of pairs is at most this limit. Source: METHODS §5."""
+    """The rank limit: the largest number of suspected pairs of a record. Source: METHODS §5."""
     keep: int = Field(20, ge=1, le=10_000)
-    """The largest number of pairs of a record that scoring keeps, for other limits in the report. It must be at least
-    `max_pairs`; fewer than five are kept as five. Source: METHODS §5."""
+    """The largest number of pairs of a record that scoring keeps, at least `max_pairs`. Source: METHODS §5."""
 
     @model_validator(mode="after")
     def _keep_covers(self) -> RankFilter:
@@ -238,14 +236,15 @@ class Rates(Section):
     """The confidence intervals of the rates."""
 
     interval: Literal["clopper-pearson", "wilson", "clustered"] = "clopper-pearson"
-    """The method for the confidence intervals of rates. `clopper-pearson` and `wilson` take the records as independent;
-    `clustered` takes the clusters of `cluster` as independent. Source: METHODS §6."""
+    """The method for the confidence intervals of rates; `clustered` takes the clusters of `cluster` as independent.
+    Source: METHODS §6.
+    """
     level: float = Field(0.95, gt=0, lt=1)
     """The coverage of the intervals."""
     cluster: Names | None = None
-    """The columns of the public use file whose values, compared as text, identify the cluster of a record, such as its
-    household. The report then gives the rates of clusters too. A record with an empty value is a cluster of its own.
-    If absent: no clusters. Source: METHODS §6."""
+    """The columns of the public use file that identify the cluster of a record, such as its household. Source: METHODS
+    §6.
+    """
 
     @model_validator(mode="after")
     def _cluster_fits(self) -> Rates:

@@ -22,8 +22,7 @@ class Units(Section):
     kind: Literal["household", "person"] | None = Field(None, exclude_if=operator.not_)
     """What a unit is, for the brief of the report. If absent: the brief speaks of units."""
     members: Literal["all", "some"] = Field("all", exclude_if=lambda members: members == "all")
-    """Whether the intruder knows every member of a unit. `all`: members of either file without a counterpart count
-    against a pair. `some`: those of the public use file do not. Source: METHODS §4.7."""
+    """Whether the intruder knows every member of a unit. Source: METHODS §4.7."""
 
     @model_validator(mode="after")
     def _no_repeats(self) -> Units:

@@ -23,27 +23,24 @@ class Treatment(Section):
     """The agency's treatment of the sampled records before release, in the order of these keys."""
 
     swapping: Share = 0.05
-    """The share of records that exchange occupation, hours and income with a record of the same region and sex and of a
-    similar age."""
+    """The share of records that exchange occupation, hours and income with a similar record."""
     noise: dict[Numeric, Annotated[float, Field(ge=0, le=1)]] = Field({"income": 0.10, "housing_cost": 0.06})
-    """The standard deviation of the logarithm of a random factor that multiplies each value; 0 stays 0. Other variables
-    get no noise."""
+    """The standard deviation of the logarithm of a random factor, by variable; 0 stays 0."""
     microaggregation: dict[Numeric, Annotated[int, Field(ge=1)]] = Field({})
-    """The group size with which a variable is micro-aggregated, one variable at a time. Means are rounded to integers.
-    Other variables are not micro-aggregated. Source: METHODS §9."""
+    """The group size of micro-aggregation, by variable; means are rounded to integers. Source: METHODS §9."""
     rounding: dict[Numeric, Annotated[int, Field(ge=1)]] = Field({"hours": 5, "income": 500, "housing_cost": 50})
-    """The number to whose nearest multiple values are rounded. Other variables are not rounded."""
+    """The number to whose nearest multiple values are rounded, by variable."""
     top_coding: dict[Numeric, Annotated[float, Field(gt=0, le=1)]] = Field(
         {"age": 0.98, "hours": 0.98, "income": 0.97, "housing_cost": 0.98}
     )
-    """The quantile of the released file that replaces all larger values. Other variables are not top-coded."""
+    """The quantile of the released file that replaces all larger values, by variable."""
     largest_household: int = Field(5, ge=1)
-    """The household size to which larger sizes are recoded; 7 or more keeps all sizes."""
+    """The household size to which larger ones are recoded; 7 or more keeps all."""
     missing: dict[Item, Share] = Field({
             "region": 0.01, "marital_status": 0.01, "education": 0.03, "occupation": 0.04, "hours": 0.04,
             "income": 0.10, "housing_cost": 0.06, "tenure": 0.02,
         })  # fmt: skip
-    """The share of values that are not stated. Other variables are complete."""
+    """The share of values that are not stated, by variable."""
 
 
 UNTREATED: dict[str, Any] = {
@@ -58,36 +55,35 @@ class Brokers(Section):
     adults_from: int = Field(18, ge=0)
     """The youngest age in the brokers' records."""
     uncovered_region: int | None = Field(8, ge=1, le=8)
-    """The region, 1 to 8, that the brokers do not cover; `null` if they cover all regions."""
+    """The region that the brokers do not cover; `null` for none."""
     sources: Annotated[tuple[Literal["1", "01", "10"], ...], Field(min_length=1)] | None = Field(
         None, exclude_if=operator.not_
     )
-    """The brokers whose records the file has: `1` has 45 % of all records, `01` has 35 %, and `10` has 20 %. If absent:
-    the records of all three."""
+    """The brokers whose records the file has: `1` has 45 % of all, `01` 35 %, `10` 20 %. If absent: all three."""
     person: bool = Field(False, exclude_if=operator.not_)
     """Whether the file has a column `person`, the same for a person in all brokers' records. Source: METHODS §6.6."""
     duplicates: float = Field(0.03, ge=0, le=0.5)
-    """The share of records that describe a person who is also in another broker's records."""
+    """The share of records of a person whom another broker has too."""
     outdated: Share = 0.25
-    """The share of records that are one to four years old, with the age of that time and lower amounts."""
+    """The share of records that are one to four years old."""
     moved: Share = 0.02
     """The share of records with the region of a former address."""
     errors: dict[Variable, Share] = Field({
             "age": 0.03, "sex": 0.005, "marital_status": 0.10, "education": 0.22, "occupation": 0.20,
             "hours": 0.20, "income": 0.06, "housing_cost": 0.12, "tenure": 0.12, "household_size": 0.20,
         })  # fmt: skip
-    """The share of values that belong to another person. Other variables have no such error."""
+    """The share of values that belong to another person, by variable."""
     noise: dict[Numeric, Annotated[float, Field(ge=0, le=1)]] = Field(
         {"hours": 0.03, "income": 0.12, "housing_cost": 0.08}
     )
-    """The standard deviation of the logarithm of a random factor of the brokers' estimates; 0 stays 0."""
+    """As `noise` of the treatment, of the brokers' estimates."""
     rounding: dict[Numeric, Annotated[int, Field(ge=1)]] = Field({"income": 100, "housing_cost": 10})
     """The number to whose nearest multiple values are rounded."""
     missing: dict[Item, Share] = Field({
             "region": 0.015, "age": 0.01, "marital_status": 0.05, "education": 0.10, "occupation": 0.08,
             "hours": 0.10, "income": 0.05, "housing_cost": 0.08, "tenure": 0.03, "household_size": 0.03,
         })  # fmt: skip
-    """The share of values that the broker does not know. Other variables are complete."""
+    """The share of values that the broker does not know, by variable."""
 
 
 class LastYear(Section):
@@ -99,8 +95,9 @@ class LastYear(Section):
             "marital_status": 0.03, "education": 0.02, "occupation": 0.08, "hours": 0.15, "income": 0.15,
             "housing_cost": 0.10, "tenure": 0.03, "household_size": 0.06,
         })  # fmt: skip
-    """The share of values that differed and were those of another person. Everybody was a year younger, and incomes and
-    housing costs were lower; other variables did not change."""
+    """The share of values that were those of another person, by variable. Everybody was a year younger, with lower
+    amounts.
+    """
 
 
 class Linked(Section):
@@ -126,20 +123,17 @@ class HouseholdSurvey(Linked):
     eif_records: int = Field(12_000, ge=1)
     """The number of records of the external intruder file."""
     overlap: Share = 0.3
-    """The share of eligible persons of the public use file that the brokers hold; adults in the regions that the
-    brokers cover are eligible."""
+    """The share of persons of the public use file that the brokers hold, of adults in the regions that they cover."""
     treatment: Treatment = Field(default_factory=Treatment)
     """The agency's treatment of the records before release."""
     brokers: Brokers = Field(default_factory=Brokers)
     """The errors and gaps of the data brokers' records."""
     last_year: LastYear | None = Field(None, exclude_if=operator.not_)
-    """Instead of `brokers`: the external intruder file is last year's public use file of the same survey, with
-    `eif_records` persons of whom `overlap` of this year's persons are a part, the columns and codes of this year's
-    file, keys of its own and the same `treatment`. Source: METHODS §6.6."""
+    """Instead of `brokers`: the external intruder file is last year's public use file of the same survey, with keys
+    of its own and the same `treatment`. Source: METHODS §6.6.
+    """
     original: bool = False
-    """Whether the study also attacks the public use file before protection: the same records and keys without any
-    `treatment` but the values that are not stated. The report then compares the rates before and after protection.
-    Source: METHODS §6.1."""
+    """Whether the study also attacks the public use file before protection. Source: METHODS §6.1."""
 
     @property
     def files(self) -> LinkedFiles:
@@ -240,8 +234,7 @@ class SyntheticSurvey(Section):
     copies: int = Field(3, ge=1, le=1000)
     """The number of synthetic files, m."""
     noise: Annotated[float, Field(ge=0, le=1)] = 0.25
-    """The standard deviation of the logarithm of a random factor that multiplies the income of a similar person to give
-    a synthetic income; 0 stays 0."""
+    """As `noise` of the treatment, of the income of a similar person."""
     rounding: int = Field(100, ge=1)
     """The number to whose nearest multiple incomes are rounded."""
     missing: Share = 0.03

@@ -10,10 +10,12 @@ import contextlib
 import inspect
 import itertools
 import json
+import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
@@ -29,6 +31,22 @@ from reident.study.bundled import CONFIG
 from reident.study.model import Study
 
 _END = "<!-- End of generated table -->"
+_FILE = "files.original"
+"""A section with the keys that all files have, and no others."""
+_EXAMPLES = Path(__file__).with_name("examples.yaml")
+_SAID_ABOVE = (
+    " If absent: not computed.",
+    " If absent: not measured.",
+    ", as a fraction, with which a metric passes",
+    ", as a fraction",
+    " One number for all metrics, or a mapping from metrics to numbers.",
+    " One number for all variables, or a mapping from their names to numbers.",
+    " One number for all scenarios, or a mapping from their names to numbers.",
+    " One number for all targets, or a mapping from their names to numbers.",
+    " with which a metric passes",
+    ", each as a name or as a mapping",
+)
+"""What the head of the page says of all keys."""
 
 
 def fill(page: str, generated: Mapping[str, str]) -> str:
@@ -133,14 +151,66 @@ def readme() -> str:
 
 
 def _study_keys() -> str:
-    """Return the table of the keys of a study, and a table of each section."""
+    """Return the table of the keys of a study, and a table of each section; what sections share is written once."""
     root = schema()
     sections = {name: list(_keys(root, {name: field}, root["required"])) for name, field in root["properties"].items()}
-    parts = ["### The study\n", _table([keys[0] for keys in sections.values()])]
+    file = [key for key in sections["files"] if key.name.startswith(f"{_FILE}.")]
+    shared = {"[a file](#a-file)": {key._replace(name=key.name.removeprefix(f"{_FILE}.")) for key in file}}
+    parts = ["### The study\n", _table(_with_examples(keys[0] for keys in sections.values()))]
+    own = (key._replace(name=key.name.removeprefix(f"{_FILE}.")) for key in file)
+    parts += ["### A file\n", _table(_with_examples(own))]
     for name, keys in sections.items():
         if len(keys) > 1:
-            parts += [f"### `{name}`\n", _table(keys[1:])]
+            head, *others = _without_repeats(keys, shared)
+            note = head.meaning.removeprefix(keys[0].meaning).strip()
+            parts += [f"### `{name}`\n", *([f"{note}\n"] if note else []), _table(_with_examples(others))]
     return "\n".join(parts)
+
+
+def _with_examples(keys: Iterable[Key]) -> list[Key]:
+    """Return keys with an example in the place of a default that they do not have."""
+    examples = yaml.safe_load(_EXAMPLES.read_text(encoding="utf-8"))
+    shown = []
+    for key in keys:
+        example = ""
+        if key.name in examples:
+            text = yaml.safe_dump(examples[key.name], default_flow_style=True, allow_unicode=True, width=1000)
+            example = f"*`{text.removesuffix('...' + chr(10)).strip()}`*"
+        shown.append(key._replace(default="; ".join(filter(None, [key.default, example]))))
+    return shown
+
+
+def _without_repeats(keys: list[Key], shared: dict[str, set[Key]]) -> list[Key]:
+    """Return the keys of a section without those inside a part that repeats an earlier one, which the part then names.
+
+    `shared` has the keys of the parts so far, with names from there on, and takes those of this section.
+    """
+    for part in dict.fromkeys(key.name.rpartition(".")[0] for key in keys if "." in key.name):
+        inside = {
+            key: key._replace(name=key.name.removeprefix(f"{part}.")) for key in keys if key.name.startswith(f"{part}.")
+        }
+        repeated = _repeated(set(inside.values()), shared)
+        if repeated:
+            head = re.sub(r"\[\]$|\.\*$", "", part)
+            keys = [
+                key._replace(meaning=f"{key.meaning} Has the keys of {repeated}.") if key.name == head else key
+                for key in keys
+                if inside.get(key) not in shared[repeated]
+            ]
+        elif inside:
+            shared[f"`{part}`"] = set(inside.values())
+    return keys
+
+
+def _repeated(keys: set[Key], shared: dict[str, set[Key]]) -> str | None:
+    """Return the largest earlier part all of whose keys are among these, of many keys all but one in the same words."""
+    names = {key.name for key in keys}
+    alike = {
+        part: len(theirs)
+        for part, theirs in shared.items()
+        if len(theirs) > 1 and {key.name for key in theirs} <= names and len(theirs - keys) <= (len(theirs) > 5)
+    }
+    return max(alike, key=alike.__getitem__, default=None)
 
 
 def _table_of(model: type[Section]) -> str:
@@ -151,7 +221,7 @@ def _table_of(model: type[Section]) -> str:
 
 def _table(keys: list[Key]) -> str:
     lines = [f"| `{key.name}` | {key.type} | {key.default} | {key.meaning} |" for key in keys]
-    return "\n".join(["| key | type | default | meaning |", "|---|---|---|---|", *lines, ""])
+    return "\n".join(["| key | type | default, *example* | meaning |", "|---|---|---|---|", *lines, ""])
 
 
 def _keys(root: dict[str, Any], fields: dict[str, Any], required: Sequence[str], prefix: str = "") -> Iterator[Key]:
@@ -204,7 +274,8 @@ def _type(root: dict[str, Any], field: dict[str, Any] | bool) -> str:
     if isinstance(field, bool) or not field:
         return "anything"
     names = [_type_of(root, variant) for variant in _variants(root, field)]
-    return _either(list(dict.fromkeys(names)))
+    short = ["mapping" if name == f"mapping to {names[0]}" else name for name in names]
+    return _either(list(dict.fromkeys(short)))
 
 
 def _type_of(root: dict[str, Any], variant: dict[str, Any]) -> str:
@@ -249,7 +320,7 @@ def _default(required: bool, field: dict[str, Any]) -> str:
 def _flow(value: Any) -> str:
     """Return a value as YAML writes it on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {_flow(item)}" for name, item in value.items()) + "}"
+        return "{" + ", ".join(f"{name}: {_flow(item)}" for name, item in value.items() if item is not None) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
     if isinstance(value, bool):
@@ -262,7 +333,10 @@ def _flow(value: Any) -> str:
 def _meaning(root: dict[str, Any], field: dict[str, Any]) -> str:
     """Return the description of a field, or else that of its section."""
     described = field if "description" in field else _variants(root, field)[0]
-    return described["description"].replace("|", "\\|")
+    meaning: str = described["description"].replace("|", "\\|").replace("Source: METHODS §", "§")
+    for text in _SAID_ABOVE:
+        meaning = meaning.replace(text, "")
+    return meaning
 
 
 def files() -> dict[str, str]:

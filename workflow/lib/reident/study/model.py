@@ -21,7 +21,7 @@ from reident.larger.section import LargerIntruder
 from reident.linkage.metrics import REGISTRY
 from reident.matching.section import HOLDOUT, ConfidentialFile, Matching, SyntheticFile
 from reident.microaggregation.section import ORIGINAL, Microaggregate
-from reident.sections.base import Day, Pattern, Section, required
+from reident.sections.base import Day, Line, Pattern, Section, required
 from reident.sections.checklist import Checklist
 from reident.sections.decision import Decision
 from reident.sections.files import SIMULATED, LinkedFiles, Name, SourceFile, table_keys
@@ -64,6 +64,9 @@ class Study(Section):
     """The title of the report. If absent: the `id`."""
     agency: str = ""
     """The organisation that releases the file, for the front page."""
+    intruder: Line | None = Field(None, exclude_if=operator.not_)
+    """Who could hold a file like the intruder's, or know as much, in a few words for the front page: data brokers, or
+    an employer. If absent: the report says that it is not stated."""
     date: Day | None = None
     """The date of the report, YYYY-MM-DD. If absent: the report has no date, so its PDF does not conform to PDF/A,
     which requires one, and `reident seal` gives a warning."""
@@ -84,9 +87,9 @@ class Study(Section):
     simulate: Simulation | None = None
     """Simulated files, instead of `files` or the files of `matching`, `file_risk` or `microaggregate`."""
     units: Units | None = Field(None, exclude_if=operator.not_)
-    """The units that are compared, if they are not single rows: households, or persons with several rows. The key of a
-    row (`id`) may then repeat or be absent, and the internal use file may have the keys of rows or of units. If absent:
-    each row is a record of its own. Source: METHODS §4.7."""
+    """The units that are compared, if they are not single rows: households, or persons with several rows. Source:
+    METHODS §4.7.
+    """
     strata: Strata = ()
     """The variables that define the strata: records are compared only if they are equal on all of these. Each is the
     name of a column of both files, or a section if the files differ. Source: METHODS §2."""
@@ -102,8 +105,9 @@ class Study(Section):
     """What an intruder would confirm who holds more of the population than the external intruder file does. If absent:
     not computed. Source: METHODS §6.5."""
     challenge: Challenged = Field(default_factory=Challenge, exclude_if=Challenge().__eq__)
-    """How far the attacks at hand are tried that the study does not declare: standard metrics, joins on exact values,
-    each metric without a variable. `all` tries every one, `none` none of them. Source: METHODS §6.10."""
+    """How far the attacks at hand are tried that the study does not declare: `all`, `none`, or as far as a section
+    says. Source: METHODS §6.10.
+    """
     matching: Matching | None = None
     """The matching-based risk of synthetic data. If absent: not computed. Source: METHODS §8."""
     file_risk: FileRisk | None = None

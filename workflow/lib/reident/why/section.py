@@ -14,17 +14,15 @@ class Why(Section):
     """The explanation of confirmed records: the variables that carry the claims, and preventive changes."""
 
     recodings: tuple[NamedCoarsening, ...] | None = Field(None, max_length=200)
-    """The coarser values of linking variables that are tried, besides leaving out each variable: `{variable: age,
-    width: 10}`, `{variable: age, top: 85}`, `{variable: birth, to: month}` or `{variable: region, name: …, recode:
-    {…}}`. If absent: intervals of 2, 5 and 10 round units and a top code for numeric variables, months, quarters and
-    years for dates, and pairs of neighbours for categories with an `order`. Source: METHODS §6.3."""
+    """The coarser values of linking variables that are tried, besides leaving out each variable. If absent: the usual
+    ones, of dates months, quarters and years. Source: METHODS §6.3.
+    """
     max_size: int = Field(4, ge=1, le=64)
     """The largest set of linking variables that is searched for what makes a confirmed pair unique in the external
     intruder file. Source: METHODS §6.3."""
 
     suggest: bool = False
-    """Whether every run searches for sets of coarser values that bring the rates under the limits of `decision`, as
-    `snakemake suggest` does, and the report shows the best. Source: METHODS §6.4."""
+    """Whether every run searches for coarser values as `snakemake suggest` does. Source: METHODS §6.4."""
 
     def check(self, types: Mapping[str, str]) -> None:
         """Refuse recodings that do not fit linking variables of these types, and two with one name for one variable."""

@@ -32,8 +32,8 @@ class Options(Section):
     )
     norm: Literal["primer", "rms"] = Field(
         "primer",
-        description="The score of a pair and its threshold. `primer`: √Σs² / v, suspected below α/2, as printed in the "
-        "Primer. `rms`: √(Σs²/v), suspected below α/√2. Source: METHODS §4.3.",
+        description="The score of a pair and its threshold: as printed in the Primer, or the root of the mean "
+        "square. Source: METHODS §4.3.",
     )
     whole_steps: bool = Field(
         False,

@@ -63,15 +63,14 @@ class Options(Section):
 
     m: Literal["blind", "informed"] = Field(
         "blind",
-        description="How the probabilities of the levels among links are estimated. `blind`: by the EM algorithm, from "
-        "the comparison patterns of all pairs. `informed`: from the true links, as an intruder would who knows how the "
-        "two files differ. Source: METHODS §4.6.",
+        description="Whether the weights are estimated from all pairs (`blind`) or from the true links "
+        "(`informed`). Source: METHODS §4.6.",
     )
     levels: Literal["difference", "bins"] = Field(
         "difference",
         exclude_if="difference".__eq__,
-        description="The levels of numeric variables. `difference`: by how far the two numbers are apart, each sign by "
-        "itself, and equality. `bins`: whether the bins are the same. Source: METHODS §4.6.",
+        description="The levels of numeric variables: by their difference, or whether the bins are the same. "
+        "Source: METHODS §4.6.",
     )
     bands: dict[str, Annotated[tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1)]] = Field(
         default_factory=dict,
@@ -86,15 +85,12 @@ class Options(Section):
         "at most one is a link. Source: METHODS §4.6.",
     )
     frequency: bool = Field(
-        True,
-        exclude_if=bool,
-        description="Whether a level says more of a pair where fewer EIF records of the stratum are at that level from "
-        "the value of the PUF record. Source: METHODS §4.6.",
+        True, exclude_if=bool, description="Whether rare values count for more. Source: METHODS §4.6."
     )
     partial: tuple[str, ...] = Field(
         (),
-        description="The linking variables with a level for partial agreement: categorical variables whose categories "
-        "are neighbours in their `order`, and with `levels: bins` numeric variables whose bins are adjacent. Source: "
+        description="The linking variables with a level for partial agreement: neighbours in `order`, and "
+        "with `levels: bins` adjacent bins. Source: "
         "METHODS §4.6.",
     )
     threshold: Threshold = Field(
@@ -102,9 +98,7 @@ class Options(Section):
         description="The threshold of a suspected pair: `{probability: p}` or `{weight: w}`. Source: METHODS §4.6.",
     )
     one_to_one: bool = Field(
-        False,
-        description="Whether each record is in at most one suspected pair: among the pairs within the rank limit, the "
-        "assignment with the largest sum of weights. Source: METHODS §4.6.",
+        False, description="Whether each record is in at most one suspected pair. Source: METHODS §4.6."
     )
 
     @property

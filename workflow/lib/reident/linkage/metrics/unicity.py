@@ -33,9 +33,8 @@ class Options(Section):
 
     interactions: Interactions = Field(
         "auto",
-        description="The sets of linking variables that are searched for uniques. `all`: all 2^v − 1 sets. `full`: "
-        "only the set of all variables. `auto`: `all` if any linking value is missing in either file, otherwise "
-        "`full`. `jointly_observed`: for each pair, the variables that are present in both records. Source: "
+        description="The sets of linking variables that are searched for uniques. `auto`: `all` if any "
+        "linking value is missing, otherwise `full`. Source: "
         "METHODS §4.1.",
     )
     max_order: int | None = Field(

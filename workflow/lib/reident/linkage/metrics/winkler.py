@@ -21,8 +21,8 @@ class Nearest(Section):
 
     nearest: int = Field(
         ge=1,
-        description="The number of values of the external intruder file that agree with a masked value: the nearest "
-        "values, and all values as near as the last of these. Source: METHODS §4.5.",
+        description="The number of nearest values of the external intruder file that agree with a masked "
+        "value. Source: METHODS §4.5.",
     )
 
 
@@ -31,8 +31,7 @@ class Closest(Section):
 
     closest: int = Field(
         ge=1,
-        description="The number m of linking variables on which a record is closest: pairs are ranked by the m-th "
-        "smallest rank distance of their variables, the lowest first. At most the number of linking variables. "
+        description="The number of linking variables on which a record is closest, at most all of them. "
         "Source: METHODS §4.5.",
     )
 
@@ -54,11 +53,8 @@ class Options(Section):
         Discriminator(_form),
     ] = Field(
         "half_gap",
-        description="The rule for agreement of a value with a masked value. `half_gap`: it is within half the "
-        "distance to the nearer of the next masked values below and above. `printed`: it is within the distance to the "
-        "next masked value below, and within half the distance to the next one above, to either side. `midpoint`: no "
-        "other masked value is nearer. `{nearest: g}`: it is among the g nearest values. `{closest: m}`: no rule; the "
-        "records that are closest on m variables are suspected. Categories agree if they are equal. Source: METHODS "
+        description="The rule for agreement of a value with a masked value: `half_gap`, `printed`, "
+        "`midpoint`, `{nearest: g}` or, in place of a rule, `{closest: m}`. Source: METHODS "
         "§4.5.",
     )
     min_agree: int = Field(

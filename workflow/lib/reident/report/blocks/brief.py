@@ -67,7 +67,12 @@ def test(results: Results) -> str:
         texts.append(TEXT("test.truth"))
     if results.has(matching.SUMMARY):
         n, people = len(matching.synthetic_files(results)), results.table(matching.SUMMARY)["targets"].iloc[0]
-        texts.append(TEXT("test.matching", n=n, number=word(n), people=some(round(people), "person")))
+        drawn = listed([escape(variable.name) for variable in results.model.matched.synthesized])
+        fields = {"number": word(n), "people": some(round(people), "person"), "synthesized": drawn}
+        texts.append(TEXT("test.matching", n=n, **fields))
+    if texts:
+        holder = results.study.get("intruder")
+        texts.append(TEXT("test.intruder", intruder=escape(holder, len(holder))) if holder else TEXT("test.nobody"))
     if results.has(filerisk.SUMMARY):
         records, n = (round(filerisk.quantity(results, name)) for name in ("records", "key_variables"))
         key = [] if results.has("rates.csv") else list(results.table(filerisk.VARIABLES)["variable"])
@@ -95,7 +100,9 @@ def product(results: Results) -> str:
     headings = TEXT.group("product.columns")
     columns = [ReportColumn(heading, [row[name] for row in rows], width="1fr") for name, heading in headings.items()]
     caption = [TEXT("product.caption", level=declared(results.level), undefined=UNDEFINED)]
-    caption += [TEXT("product.above")] if any("▲" in cell for row in rows for cell in row.values()) else []
+    n_limits = 1 + any(isinstance(bound, dict) for bound in results.decision.values())
+    is_above = any("▲" in cell for row in rows for cell in row.values())
+    caption += [TEXT("product.above", n=n_limits)] if is_above else []
     caption += [TEXT("product.more", n=n_left, file=ATTACKS)] if n_left else []
     first = ReportColumn(TEXT("product.metric"), names, "l", "1.3fr")
     text = TEXT("product.text") if results.confirmable else unconfirmable(results)
@@ -174,7 +181,7 @@ def _share(part: float, n: float, sign: str = "", *, of: bool = False) -> str:
         return UNDEFINED
     if n < FEW:
         return sign + TEXT("frequency", part=share_of(part / n, n), n=count(n))
-    below = count(part) if part == round(part) else TEXT("about_n", n=fixed(part, int(part < FEW)))
+    below = count(round(part)) if abs(part - round(part)) < 1e-6 else TEXT("about_n", n=fixed(part, int(part < FEW)))
     below = TEXT("frequency", part=below, n=count(n)) if of else below
     return two(sign + percent(part / n, 0 if part >= n / SQUARES else None), below)
 
@@ -184,7 +191,8 @@ def unseen(results: Results) -> str | None:
     """Say what the study cannot show; of one file alone it is elsewhere in the brief."""
     if not results.has("rates.csv"):
         return None if filerisk.is_alone(results) else unseen_without_attack()
-    whole = results.whole[results.whole["n_suspected"] > 0]
+    whole, _ = _shown(results)
+    whole = whole[whole["n_suspected"] > 0]
     texts = []
     if results.confirmable:
         texts.append(f"{TEXT('unseen.intruders', level=declared(results.level))} {larger_file(results)}".strip())
@@ -249,23 +257,31 @@ def at_risk_in_synthetic(results: Results) -> str | None:
 
 def _single_candidate(results: Results) -> str:
     """Return the sentence on the records found with a single candidate, by the metric with most of them."""
-    line = results.whole.loc[results.whole["n_single_confirmed"].idxmax()]
-    n, found, metric = int(line["n_single_confirmed"]), int(line["n_confirmed"]), title(str(line.name))
+    lines = at_hand(results)
+    lines = lines[lines["kind"].isin([DECLARED, STANDARD])]
+    line = lines.loc[lines["n_single_confirmed"].idxmax()]
+    n, found, metric = int(line["n_single_confirmed"]), int(line["n_confirmed"]), line["words"]
     if n == found > 1:
         return TEXT("at_risk.single_all", n=count(n), metric=metric)
     return TEXT("at_risk.single", n=n, metric=metric, found=count(found)) if n else ""
 
 
 def _strata_at_risk(results: Results, metric: str) -> str:
-    """Return the sentence on the strata with the largest and the smallest share found, of those with some records."""
-    rates = results.table("rates.csv").query("metric == @metric")[["stratum", "n_confirmed"]]
+    """Return the sentence on the strata with the largest and the smallest share found, of those with some records.
+
+    Where no true link lies inside a stratum, nothing says that its people are safe.
+    """
+    rates = results.table("rates.csv").query("metric == @metric")[["stratum", "n_confirmed", "n_findable"]]
     strata = results.strata.merge(rates, on="stratum").query("n_puf >= @FEW")
+    n_empty = int((strata["n_findable"] == 0).sum())
+    strata = strata[strata["n_findable"] > 0]
     strata["label"] = [_stratum(results, line) for _, line in strata.iterrows()]
     shares = strata["n_confirmed"] / strata["n_puf"]
     if len(strata) < 2 or shares.max() == shares.min():
         return ""
     ends = {name: _of_stratum(strata.loc[at]) for name, at in (("high", shares.idxmax()), ("low", shares.idxmin()))}
-    return TEXT("at_risk.stratum", strata=escape(results.strata_heading), metric=title(metric), **ends)
+    text = TEXT("at_risk.stratum", strata=escape(results.strata_heading), metric=title(metric), **ends)
+    return f"{text} {TEXT('at_risk.stratum_empty', n=n_empty)}" if n_empty else text
 
 
 def _stratum(results: Results, line: pd.Series) -> str:

@@ -6,8 +6,10 @@ from datetime import date as Date
 
 import pandas as pd
 
+from reident.challenge.limits import parts
+from reident.challenge.report import in_words
 from reident.larger.report import GUESSED, LARGER, curve, extrapolated, multiple
-from reident.linkage.limits import is_silent
+from reident.linkage.limits import COLUMNS, is_silent
 from reident.linkage.settings import ANY, WHOLE
 from reident.outcomes import (
     ABOVE,
@@ -47,6 +49,9 @@ from reident.report.results import Results
 
 TEXT = Sentences("front")
 HEADING = Sentences("headings")
+MAX_OTHERS = 2
+"""Attacks at hand above a limit that the verdict names."""
+
 _KINDS = {
     BREAKS: "above", EXCEEDS: "exceeds", NONE: "unknown", UNSURE: "unsure", PASSES: "within", NOTHING: "nothing",
     UNBREAKABLE: "unbreakable",
@@ -213,8 +218,18 @@ def _by_any_metric(limits: pd.DataFrame) -> list[str]:
 def _by_others(results: Results) -> list[str]:
     """Return the sentence on attacks at hand that the study does not limit, and that are above a limit."""
     limits = results.table(LIMITS)
-    n = limits.loc[limits["outcome"] == EXCEEDS, "metric"].nunique()
-    return [TEXT("others", n=n)] if n else []
+    lines = limits[limits["outcome"] == EXCEEDS].drop_duplicates("metric")
+    attacks = [_other(results, *row) for row in lines[["limit", "metric", "value", "bound"]].itertuples(index=False)]
+    return [TEXT("others", n=len(attacks), attacks=listed(attacks[:MAX_OTHERS]))] if attacks else []
+
+
+def _other(results: Results, limit: str, attack: str, value: float, bound: float) -> str:
+    """Return an attack at hand beside the limit that it is above."""
+    name = in_words(parts(attack))
+    if limit not in COLUMNS:
+        return name
+    values = (apart(value, bound)[0] if limit != "confirmed_at_most" else count(value)), bound_of(limit, bound)
+    return TEXT("other", attack=name, what=what(results, limit), value=values[0], limit=values[1])
 
 
 def _unbreakable(results: Results, limits: pd.DataFrame) -> str:

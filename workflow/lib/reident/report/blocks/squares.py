@@ -12,18 +12,16 @@ import pandas as pd
 from reident.challenge.report import ATTACKS, at_hand, limits_on, of_any, strongest
 from reident.challenge.settings import DECLARED, STANDARD
 from reident.filerisk import report as filerisk
-from reident.linkage.settings import AGREEMENT, ANY
+from reident.linkage.settings import ANY
 from reident.linkage.surest import NUMBERS
 from reident.matching import report as matching
 from reident.outcomes import ABOVE, ATTACK, BREAKS, EXCEEDS, LIMITS, MATCHING
 from reident.page.layout import block, box, paragraphs
 from reident.page.sentences import Sentences
-from reident.page.terms import some, title
+from reident.page.terms import some
 from reident.page.wording import count, declared, defined, fixed, number
 from reident.report.blocks.front import outcome_of
 from reident.report.blocks.surest import AT
-from reident.report.blocks.surest import SUMMARY as SUREST
-from reident.report.blocks.surest import summary as surest_lines
 from reident.report.results import Results
 
 TEXT = Sentences("brief")
@@ -112,12 +110,10 @@ def linked(results: Results) -> int:
 
 
 def surest(results: Results) -> tuple[int, float, str] | None:
-    """Return a number of surest claims, how many of them are right, and by which metric; those with most right."""
-    if not results.has(SUREST) or not results.confirmable:
-        return None
-    lines = surest_lines(results)
+    """Return a number of surest claims, how many are right, and by which attack at hand; those with most right."""
+    lines = at_hand(results).set_index("words")
     size = max((n for n in NUMBERS if lines[f"right_of_{n}"].notna().any()), default=0)
-    if not size or not lines["n_right"].max():
+    if not size or not lines["n_right"].max() or not results.confirmable:
         return None
     best = str(lines[f"right_of_{size}"].idxmax())
     return size, float(lines.at[best, f"right_of_{size}"]), best
@@ -134,15 +130,15 @@ ROOMS = {
 """By limit, how many records it allows to be found; other limits are not on records that are found."""
 
 
-def _room(results: Results, limits: pd.DataFrame, line: dict[str, Any]) -> tuple[float | None, str]:
-    """Return how many records the limits of an attack allow to be found, and as what share of which, in words."""
+def _room(results: Results, limits: pd.DataFrame, line: dict[str, Any]) -> tuple[float | None, tuple[str, str] | None]:
+    """Return how many records the limits of an attack allow to be found, and the limit with its value, if a share."""
     by_end = results.decision.get("by") == "upper"  # which is not a number of records found
     kinds = [row for row in limits.itertuples() if row.limit in ROOMS and not (by_end and "conditional" in row.limit)]
     if not kinds or not line["n_suspected"]:
-        return None, ""
+        return None, None
     least = min(kinds, key=lambda row: ROOMS[row.limit](line, row.bound))
     is_share = least.limit.endswith("rate_at_most") or least.limit == "reach_at_most"
-    share = TEXT(f"strip.share.{least.limit}", limit=declared(least.bound)) if is_share else ""
+    share = (least.limit, declared(least.bound)) if is_share else None
     return ROOMS[least.limit](line, least.bound), share
 
 
@@ -172,9 +168,11 @@ def _strip(
     limit = TEXT("strip.judged", verdict=verdict) if outcomes else TEXT("strip.no_limit")
     if room is not None:
         exactly = int((is_broken and scale.words(room) == words) or scale.of(room) < 1 or scale.of(found) < 1)
-        words, fields = scale.words(found, exactly), {"room": scale.words(room, exactly), "share": share}
+        words, bound = scale.words(found, exactly), scale.words(room, exactly)
+        if share is not None:
+            bound = TEXT(f"strip.share.{share[0]}", limit=share[1], room=bound)
         key = "other" if is_broken and found <= room else "limited"
-        limit = TEXT(f"strip.{key}", verdict=verdict, **fields)
+        limit = TEXT(f"strip.{key}", verdict=verdict, bound=bound)
     beside = TEXT("strip.counts", n=count(found), whole=count(scale.records), limit=limit)
     return Strip(name, about, classes, TEXT("strip.found", found=words), beside, kind, room, is_broken)
 
@@ -211,20 +209,19 @@ def strips(results: Results) -> str:
     scale = squares_of(n_puf, [of_any(results)["n_confirmed"]])
     lines = [_drawn(strip, scale) for strip in _attacks(results, scale)]
     if (claims := surest(results)) is not None:
-        size, right, metric = claims
+        size, right, attack = claims
         many = at_hand(results).set_index("words")[AT].fillna(0)
-        by = TEXT("about.by_agreement") if metric == AGREEMENT else TEXT("about.by_metric", metric=title(metric))
-        is_same = many.idxmax() == title(metric)
-        most = TEXT(f"about.by_{'attack' if is_same else 'another'}", attack=str(many.idxmax()))
+        is_same = many[attack] == many.max()
+        most = TEXT("about.by_same") if is_same else TEXT("about.by_another", attack=str(many.idxmax()))
         beside, lead = TEXT("strip.at_95", n=int(many.max()), by=most), TEXT("strip.right", right=count(right))
-        about, shown = TEXT("about.surest", by=by), {"single": right, "suspected": size}
+        about, shown = TEXT("about.surest", attack=attack), {"single": right, "suspected": size}
         strip = Strip(TEXT("name.surest", n=size), about, shown, lead, beside, "claims")
         lines.append(_drawn(strip, Squares(size, size)))
     records = some(scale.squares, results.noun)
     heading = TEXT("strips.unknown", records=records)
     if results.confirmable:
         best, held = strongest(results), linked(results)
-        fields = {"held": scale.words(held), "found": scale.words(best["n_confirmed"])}
+        fields = {"held": scale.words(held), "right": scale.words(best["n_right"])}
         heading = TEXT("strips.heading", records=records, attack=best["words"], **fields)
     return _figure(results, heading, "attack", scale, *lines, box("foot", " ".join(_notes(results, scale))))
 
@@ -236,7 +233,8 @@ def _figure(results: Results, heading: str, kind: str, scale: Squares, *lines: s
     unit = TEXT("unit.several", unit=number(float(f"{scale.records / scale.squares:.3g}")), records=records)
     if scale.records == scale.squares:
         unit = TEXT("unit.one", records=records)
-    return paragraphs(f"# {heading} {{.brief}}", box("sub", f"{unit} {TEXT(f'unit.{kind}')}"), *lines)
+    found = TEXT(f"unit.{kind}", **({"n": len(matching.synthetic_files(results))} if kind == "matching" else {}))
+    return paragraphs(f"# {heading} {{.brief}}", box("sub", f"{unit} {found}"), *lines)
 
 
 def _notes(results: Results, scale: Squares) -> Iterator[str]:
@@ -284,7 +282,9 @@ def matching_strips(results: Results) -> str | None:
     lines = lines.assign(n_confirmed=right, n_suspected=lines["unique_matches"], metric=lines.index)
     scale, strips = squares_of(lines["targets"].iloc[0], right), []
     for name, line in lines.sort_values("n_confirmed", ascending=False, kind="stable").head(MAX_STRIPS).iterrows():
-        about, limits = matching.intruder_name(results, str(name)), _limits_of(results, str(name))
-        strips.append(_drawn(_strip(results, scale, about, "", line.to_dict(), limits), scale))
+        who, limits = matching.intruder_name(results, str(name)), _limits_of(results, str(name))
+        known = matching.known_variables(str(line["known"]))
+        about = "" if known == who else TEXT("about.matching", known=known)
+        strips.append(_drawn(_strip(results, scale, who, about, line.to_dict(), limits), scale))
     heading = TEXT("matching.heading", squares=count(scale.squares), right=scale.words(right.max()))
-    return _figure(results, heading, "matching", scale, *strips)
+    return _figure(results, heading, "matching", scale, *strips, box("foot", TEXT("notes.rounded")))
