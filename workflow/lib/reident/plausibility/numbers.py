@@ -61,7 +61,9 @@ def check(
     yield Finding(name, "rank_correlation", rho, 0.0, n)
     converted = conversions.find(x, y, dates=dates)
     if converted is not None:
-        yield Finding(name, converted.code, converted.exact, 0.0, n, UNDERSTATES, converted.words)
+        is_step = converted.code == "offset" and not dates and _is_step(float(converted.plus), x, y)
+        severity = NOTABLE if is_step else UNDERSTATES
+        yield Finding(name, converted.code, converted.exact, 0.0, n, severity, converted.words)
     elif closeness(x, trended(x, y), _spread(x)).mean() < MAX_CLOSENESS and (gain := monotone_gain(x, y, half)) >= 0.15:
         yield Finding(name, "monotone", gain, 0.0, n, UNDERSTATES)
     elif rho < 0.15 and rho < 2.6 / np.sqrt(n - 1):
@@ -86,11 +88,16 @@ def _parts(name: str, x: np.ndarray, y: np.ndarray, *, dates: bool) -> Iterator[
     elif dates and (share := coarse_dates(x, y)) >= MIN_PART:
         yield Finding(name, "coarse_dates", share, 0.0, n, UNDERSTATES)
     elif (part := part_offset(x, y, dates=dates)) is not None:
-        is_step = not dates and abs(part[1]) <= 1.001 * max(map(conversions.precision, (x, y)))
+        is_step = not dates and _is_step(part[1], x, y)
         words = f"{part[1]:+.6g}" + (f" {part[2]}" if dates else "")
         yield Finding(name, "part_offset", part[0], 0.0, n, NOTABLE if is_step else UNDERSTATES, words)
     elif not dates and (scale := second_scale(x, y)) is not None:
         yield Finding(name, "second_scale", scale[0], 0.0, n, UNDERSTATES, f"times: {scale[1]:.4g}")
+
+
+def _is_step(difference: float, x: np.ndarray, y: np.ndarray) -> bool:
+    """Return whether numbers differ by one step of theirs, as ages of two years do, which right files may."""
+    return abs(difference) <= 1.001 * max(map(conversions.precision, (x, y)))
 
 
 def _spread(values: np.ndarray) -> float:
