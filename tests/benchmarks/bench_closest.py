@@ -35,6 +35,7 @@ class Work(NamedTuple):
 
 
 WORKS = {
+    "a thousand": Work(1_000, 1_000, 120, 1000),
     "ten thousand": Work(10_000, 10_000, 15, 1000),
     "a hundred thousand": Work(100_000, 100_000, 30, 1500),
     "a million": Work(1_000_000, 0, 90, 3000),

@@ -182,7 +182,7 @@ def found(pairs: pd.DataFrame) -> str:
 
 def claimed(source: Source, metrics: dict[str, Any]) -> list[str]:
     """What metrics find, by the surest claims."""
-    summary = source.attack(metrics)[1].agreement.summary.set_index("metric")
+    summary = source.attack(metrics)[1].agreement.surest.set_index("metric")
     return [f"{name} {summary.n_right[name]:.1f}, {summary.n_at_95_percent[name]}" for name in metrics]
 
 

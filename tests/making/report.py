@@ -637,7 +637,7 @@ def _surest(shape: Shape, rates: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {
         "surest/summary.csv": surest.summarize(claims, limit),
         "surest/curve.csv": surest.curves(claims),
-        "agreement/rates.csv": pd.concat(agreeing).drop(columns=OF_ONE_METRIC),
+        "agreement/rates.csv": pd.concat(agreeing).drop(columns=["metric", *OF_ONE_METRIC]),
     }
 
 

@@ -38,7 +38,8 @@ def kept(suspected, keep):
 
 def second(levels):
     """The second best level, and how many have it; None if there is none."""
-    others = [level for level in levels if level != min(levels)]
+    best = min(levels, default=None)  # once: in a comprehension it would be looked for again for each level
+    others = [level for level in levels if level != best]
     return (min(others), others.count(min(others))) if others else None
 
 

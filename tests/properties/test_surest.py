@@ -138,27 +138,27 @@ def test_the_agreement_of_the_metrics_of_a_study_is_that_of_sets(drawn):
     )
     suspected = {name: metric.suspected for name, metric in expected.metrics.items()}
     if len(suspected) == 1:
-        assert made.rates.empty
-        assert made.claims.empty
+        assert made.agreement_rates.empty
+        assert made.agreement_claims.empty
         return
     strata = {
         row[0]: tuple(row[1:])
         for row in tables.manifest[["stratum", *(v.name for v in tables.study.strata)]].itertuples(index=False)
     }
     by_number = oracle.agreement(study, *rows, suspected)
-    assert len(made.rates) == len(by_number) * (1 + len(strata))
-    for row in made.rates.to_dict("records"):
+    assert len(made.agreement_rates) == len(by_number) * (1 + len(strata))
+    for row in made.agreement_rates.to_dict("records"):
         own = by_number[row["metrics"]][strata.get(row["stratum"], "ALL")]
         for column in set(row) - {"metrics", "stratum"}:
             value = own[column]
             assert row[column] == pytest.approx(
                 float("nan") if value is None else float(value), rel=1e-12, nan_ok=True
             ), column
-    assert made.summary["metric"].tolist() == [*claims, "agreement"]
+    assert made.surest["metric"].tolist() == [*claims, "agreement"]
     if not any(almost_tied(metric.claimed) for metric in expected.metrics.values()):
         of_claims = judge({**study, "rank_filter": {"max_pairs": "5"}}, *rows).metrics.values()
         agreeing = oracle.agreeing([metric.suspected for metric in of_claims], links_by_key(study, *rows))
-        check_certainties(made.claims, agreeing, study, low_is_best=False)
+        check_certainties(made.agreement_claims, agreeing, study, low_is_best=False)
 
 
 @examples(200, many=300)
@@ -230,7 +230,7 @@ def test_no_number_of_the_surest_claims_depends_on_the_rank_filter_shards_or_thr
         files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
         made = Attack(None, tables.metrics, tables.rates, None)
         claimed, agreement = attack.claim(linkage_step.attacking(tables.study), files, made)
-        found.append([*claimed.values(), agreement.claims, agreement.summary, agreement.curve])
+        found.append([*claimed.values(), agreement.agreement_claims, agreement.surest, agreement.curve])
     for one, other in zip(*found, strict=True):
         pd.testing.assert_frame_equal(one, other, check_exact=True)
 

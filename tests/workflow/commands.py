@@ -35,7 +35,7 @@ files:
 
 LINKAGE = (
     "resolve", "prepare", "stratify", "bin", "check_description", "score", "rank", "confirm",
-    "order_claims", "rate", "compare_metrics", "challenge", "judge", "report",
+    "rate", "challenge", "judge", "report",
 )  # fmt: skip
 """The steps of every study with metrics."""
 

@@ -312,13 +312,7 @@ LIBRARY = "workflow/lib/reident"
 RATE = {"rate": 1, "challenge": 1, "judge": 1, "report": 1}
 REPORT = {"report": 1}
 CODE = [
-    (
-        "a module of a step, with the records lost",
-        f"{LIBRARY}/linkage/rates.py",
-        "\n# edited\n",
-        {**RATE, "compare_metrics": 1},
-        "lost",
-    ),
+    ("a module of a step, with the records lost", f"{LIBRARY}/linkage/rates.py", "\n# edited\n", RATE, "lost"),
     ("the adapter of a step", "workflow/scripts/rate.py", "\n# edited\n", RATE, "whole"),
     ("a helper of the notebook", f"{LIBRARY}/report/blocks/__init__.py", "\n# edited\n", REPORT, "whole"),
     ("the notebook, with the records lost", "workflow/notebooks/disclosure-review.ipynb", "\n", REPORT, "lost"),

@@ -18,17 +18,8 @@ from workflow import small
 
 pytestmark = pytest.mark.slow
 
-ONE_METRIC = {"score": 1, "rank": 1, "confirm": 1, "order_claims": 1, "rate": 1, "compare_metrics": 1}
-EVERYTHING = {
-    "stratify": 1,
-    "bin": 1,
-    "score": 4,
-    "rank": 4,
-    "confirm": 4,
-    "order_claims": 4,
-    "rate": 1,
-    "compare_metrics": 1,
-}
+ONE_METRIC = {"score": 1, "rank": 1, "confirm": 1, "rate": 1}
+EVERYTHING = {"stratify": 1, "bin": 1, "score": 4, "rank": 4, "confirm": 4, "rate": 1}
 REPORT = {"report": 1}
 AT_HAND = {"challenge": 1}
 DESCRIBED = {"check_description": 1, **AT_HAND}
@@ -88,24 +79,23 @@ CHANGES = [
     (
         "the level of the interval",
         lambda study: study.update(rates={"level": 0.9}),
-        {"resolve": 1, "order_claims": 4, "rate": 1, "compare_metrics": 1, **AT_HAND, **VERDICT},
+        {"resolve": 1, "confirm": 4, "rate": 1, **AT_HAND, **VERDICT},
     ),
     (
         "the rank limit",
         lambda study: study.update(rank_filter={"max_pairs": 3}),
-        {"resolve": 1, "confirm": 4, "order_claims": 4, "rate": 1, "compare_metrics": 1, **AT_HAND, **VERDICT},
+        {"resolve": 1, "confirm": 4, "rate": 1, **AT_HAND, **VERDICT},
     ),
     (
         "a metric less",
         lambda study: study["metrics"].pop("adhoc"),
-        {"resolve": 1, "rate": 1, "compare_metrics": 1, **AT_HAND, **VERDICT},
+        {"resolve": 1, "rate": 1, **AT_HAND, **VERDICT},
     ),
     (
         "the file that cuts the bins",
         lambda study: study.update(binning={"cutpoints": "eif"}),
         {
-            "resolve": 1, "bin": 1, "score": 2, "rank": 2, "confirm": 2, "order_claims": 2, "rate": 1,
-            "compare_metrics": 1, **AT_HAND, **VERDICT,
+            "resolve": 1, "bin": 1, "score": 2, "rank": 2, "confirm": 2, "rate": 1, **AT_HAND, **VERDICT,
         },
     ),
     (

@@ -129,9 +129,7 @@ def other(study):
 
 
 def one_metric(number):
-    return dict.fromkeys(
-        ("score", "rank", "confirm", "order_claims", "rate", "compare_metrics", "challenge", "judge"), number
-    )
+    return dict.fromkeys(("score", "rank", "confirm", "rate", "challenge", "judge"), number)
 
 
 CHANGES = [

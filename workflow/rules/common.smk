@@ -17,7 +17,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from reident.errors import InputError
-from reident.ledger import confidentiality
+from reident.ledger import confidentiality, end_on_sigterm
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import configuration, release, steps
 from reident.pipeline.digests import sha256
@@ -45,6 +45,8 @@ confidentiality.close(Path(".snakemake"))
 if Path(workflow.basedir) in (release.ROOT, release.ROOT / "workflow"):
     shell.prefix(confidentiality.SILENT_STEPS)
 release.recorded()  # what asking git tells, every job finds in its environment
+# The problems of linear algebra are small: threads would wait for one another, and add up in an order of their own.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 scattergather:
@@ -58,6 +60,10 @@ PLAN = Plan(FAMILIES, NOTEBOOK, SHARDS)
 wildcard_constraints:
     study=f"(?:{'|'.join(FAMILIES) or '-'})(?:/variants/[a-z0-9][a-z0-9._-]*)?",
     metric="|".join(REGISTRY),
+
+
+onstart:
+    end_on_sigterm()
 
 
 def many_threads():

@@ -1,16 +1,18 @@
-"""Rates, and what the report tells of files and pairs (METHODS §6).
+"""Rates, what an intruder can be sure of, and what the report tells of files and pairs (METHODS §6).
 
-Reads  results/{study}/confirmed/, prepared/, binned/, strata/
+Reads  results/{study}/suspected/, confirmed/, surest/, prepared/, binned/, strata/
 Makes  rates.csv: one line per metric and stratum, and for the whole study;
        clusters.csv: the same of clusters, such as households;
        units/{members,sizes}.csv: the members of suspected and confirmed units, and units by size, in a study of units;
        protection/rates.csv: the rates before and after protection;
-       description/{variables,agreement,overlap}.csv: aggregates for the report
+       description/{variables,agreement,overlap}.csv: aggregates for the report;
+       agreement/rates.csv: the rates of the pairs that at least k metrics suspect; surest/agreement.csv: its claims
+       (METHODS §6.8); surest/{summary,curve}.csv: aggregates of the surest claims for the report
 """
 
 
 rule rate:
-    """Compute the rates, on a chain of steps that closes, and count what the report shows of linking variables."""
+    """Compute the rates, on a chain of steps that closes, compare the metrics, and describe the linking variables."""
     input:
         unpack(PLAN.files("linked", "source_")),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
@@ -25,6 +27,8 @@ rule rate:
         accounts=PLAN.accounts,
         pairs=PLAN.results("confirm", "confirmed/{metric}.pairs.parquet"),
         limits=PLAN.results("confirm", "confirmed/{metric}.limits.csv"),
+        suspected=PLAN.results("rank", "suspected/{metric}.parquet"),
+        ordered=PLAN.results("confirm", "surest/{metric}.csv"),
         model=PLAN.weights("model"),
     output:
         rates=report(
@@ -37,6 +41,15 @@ rule rate:
         variables="results/{study}/description/variables.csv",
         agreement="results/{study}/description/agreement.csv",
         overlap="results/{study}/description/overlap.csv",
+        agreement_rates="results/{study}/agreement/rates.csv",
+        agreement_claims="results/{study}/surest/agreement.csv",
+        surest=report(
+            "results/{study}/surest/summary.csv",
+            caption="../report/surest.rst",
+            category="{study}",
+            labels={"result": "The surest claims", "format": "CSV"},
+        ),
+        curve="results/{study}/surest/curve.csv",
         ledger="results/{study}/ledger/rate.json",
     log:
         "results/{study}/logs/rate.log",
@@ -45,7 +58,7 @@ rule rate:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=memory(5),
+        mem_mb=memory(40),
         runtime=minutes,
     params:
         **PLAN.params("rate"),

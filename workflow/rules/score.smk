@@ -8,6 +8,7 @@ Makes  weights/{levels,model}.csv: the weights of Fellegi–Sunter, and calibrat
        suspected/{metric}.distribution.csv: records and pairs by stratum and rank;
        confirmed/{metric}.parquet: the suspected pairs by their keys, {metric}.pairs.parquet: by row number;
        confirmed/{metric}.limits.csv: counts at every rank limit;
+       surest/{metric}.csv: how many of the claims of a metric are right, the surest first (METHODS §6.7);
        confirmed/{metric}.csv: the suspected pairs by their keys, for a spreadsheet, where the study asks for it
 
 Before confirmation a record is its row number in prepared/, which is in the order of keys.
@@ -101,9 +102,10 @@ rule rank:
 
 
 rule confirm:
-    """Check the suspected pairs against the true links."""
+    """Check the suspected pairs against the true links, and count the right claims, the surest first."""
     input:
         suspected=PLAN.result("rank", "suspected/{metric}.parquet"),
+        candidates=PLAN.all_claims,
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
         eif=PLAN.result("prepare", "prepared/eif.parquet"),
         iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
@@ -113,6 +115,7 @@ rule confirm:
         confirmed="results/{study}/confirmed/{metric}.parquet",
         positions="results/{study}/confirmed/{metric}.pairs.parquet",
         limits="results/{study}/confirmed/{metric}.limits.csv",
+        claims="results/{study}/surest/{metric}.csv",
         ledger="results/{study}/ledger/confirm.{metric}.json",
     log:
         "results/{study}/logs/confirm.{metric}.log",
@@ -121,7 +124,7 @@ rule confirm:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=memory(5),
+        mem_mb=memory(40),
         runtime=minutes,
     params:
         **PLAN.params("confirm"),

@@ -24,9 +24,10 @@ TEXT = {"dtype": str, "keep_default_na": False}
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A working directory with README's study."""
-    (tmp_path / "my-study").mkdir()
-    for name, text in re.findall(r"cat > (my-study/\S+) <<'END'\n(.*?)END\n", README, re.DOTALL):
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    (text,) = re.findall(r"^```sh\n(mkdir my-study\n.*?)^\.venv/bin/snakemake", README, re.MULTILINE | re.DOTALL)
+    (tmp_path / ".test").symlink_to(ROOT / ".test")
+    subprocess.run(["sh", "-eu", "-c", text], cwd=tmp_path, check=True)
+    (tmp_path / ".test").unlink()
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

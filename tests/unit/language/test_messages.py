@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import reident
 from hypothesis import given
 from hypothesis import strategies as st
 from reident import language
 from reident.challenge.settings import EXACT
+from reident.intake.account import CAUSES, WHOLE_KEY, coded
 from reident.intake.severity import StudyWarning, table
-from reident.language.messages import message, percentage, sentence, translated, words
+from reident.language.messages import label, message, percentage, sentence, words
 from reident.language.sentences import entries, field_names, is_choice
 from reident.linkage.bins import bin_ends, bin_labels
 from reident.linkage.metrics import REGISTRY
@@ -148,7 +150,7 @@ def test_a_warning_that_its_template_does_not_fit_is_refused(code, fields, error
 
 
 def test_the_causes_of_the_row_account_are_those_that_steps_name():
-    """The table of an account has its causes in English."""
+    """The table of an account has its causes in English, which the report shows."""
     named = {
         str(key.value)
         for path in LIBRARY.rglob("*.py")
@@ -156,10 +158,18 @@ def test_the_causes_of_the_row_account_are_those_that_steps_name():
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "account.add" and len(call.args) > 2
         for key in call.args[2].keys
     }
-    assert named == set(FILES[DEFAULT_LANGUAGE]["causes"].values())
+    assert {"in": "in", "used": "used", **FILES[DEFAULT_LANGUAGE]["labels"]["cause"]} == CAUSES
+    assert named == set(CAUSES) - {"in", "used"}
+    assert FILES[DEFAULT_LANGUAGE]["labels"]["scope"] == {"whole_key": WHOLE_KEY}
+
+
+def test_a_cause_of_an_earlier_release_stays_as_it_is():
+    causes = ["in", "exact repeat of a link", "a cause of an earlier release"]
+    codes = list(coded(pd.DataFrame({"cause": causes}))["cause"])
+    assert codes == ["in", "repeat", causes[2]]
     with language.use("de"):
-        assert translated("exact repeat of a link", "causes") == "genaue Wiederholung einer Verknüpfung"
-        assert translated("a cause of an earlier release", "causes") == "a cause of an earlier release"
+        assert label("cause", codes[1]) == "genaue Wiederholung einer Verknüpfung"
+        assert label("cause", codes[2]) == causes[2]
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,19 @@ def test_the_same_content_is_the_same_bytes_without_a_trace_of_pandas(tmp_path):
     assert len(digests_of_both) == 1
 
 
+def test_a_step_takes_over_the_results_of_a_step_of_an_earlier_version(shop):
+    """Results that two entries claim would be those of either; what another old step made stays its own."""
+    entry = shop.root / "ledger/bin.json"
+    old, other = (shop.root / "ledger" / f"{name}.json" for name in ("order_claims.taxicab", "count_claims"))
+    old.write_bytes(entry.read_bytes())
+    other.write_bytes((shop.root / "ledger/prepare.json").read_bytes())
+    paths = {name: line["path"] for name, line in shop.entry("bin")["outputs"].items()}
+    with ledger.step(shop.job("bin", {}, paths)) as step:
+        for name in paths:
+            step.write(name, "new")
+    assert (old.exists(), other.exists(), entry.exists()) == (False, True, True)
+
+
 @pytest.mark.parametrize("umask", [0, 0o022, 0o077])
 def test_results_are_readable_by_their_owner_alone(shop, umask):
     """Whatever the umask of the process that a scheduler starts, which is as it was when the step has ended."""

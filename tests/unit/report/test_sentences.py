@@ -5,6 +5,7 @@ import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -13,7 +14,7 @@ from making.report import NOTEBOOK
 from reident import language
 from reident.language.sentences import field_names, is_choice
 from reident.page import sentences
-from reident.page.sentences import Sentences
+from reident.page.sentences import Sentences, is_of_forms
 from reident.page.wording import NO_BREAK, count, declared, escape, inside, listed, number, percent, span
 from reident.sections.language import DEFAULT_LANGUAGE, LANGUAGES
 
@@ -31,7 +32,9 @@ def section(tmp_path, monkeypatch):
         "  metrics: {one: The metric., two: Both metrics., other: 'All {number} metrics.'}\n"
         "  formula: '$x^{{2}}$'\n"
         "  formatted: '{share:.1f}'\n"
-        "  group: {first: A., second: B.}\n",
+        "  group: {first: A., second: B.}\n"
+        "  noun: {one: '{Noun} of {where}.', other: '{n} {nouns} of {where}, a {subject} each.'}\n"
+        "  forms: {records: 'One row of {where}.', units: 'Rows that are one {noun} of {where}.'}\n",
         encoding="utf-8",
     )
     monkeypatch.setattr(sentences, "files", lambda: {"section": file})
@@ -51,6 +54,21 @@ def section(tmp_path, monkeypatch):
 )
 def test_a_choice_depends_on_its_number_and_each_sentence_may_leave_fields_out(section, key, fields, shown):
     assert section(key, **fields) == shown
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        ("record", ("Record of A.", "2 records of A, a person each.", "One row of A.")),
+        ("unit", ("Unit of A.", "2 units of A, a unit each.", "Rows that are one unit of A.")),
+        ("person", ("Person of A.", "2 people of A, a person each.", "Rows that are one person of A.")),
+    ],
+)
+def test_a_sentence_is_on_what_the_study_compares(section, kind, shown):
+    with sentences.use(SimpleNamespace(language="en", noun=kind)):
+        assert (section("noun", n=1, where="A"), section("noun", n=2, where="A"), section("forms", where="A")) == shown
+        with pytest.raises(ValueError, match="share"):
+            section("forms", where="A", share="5 %")
 
 
 @pytest.mark.parametrize(
@@ -76,11 +94,23 @@ def test_fields_that_do_not_match_the_sentence_are_refused(section, key, fields,
 
 def keys_of(entry: Any, path: str = "") -> Iterator[str]:
     """Yield the key of every sentence and choice below an entry."""
-    if isinstance(entry, dict) and not is_choice(entry):
+    if isinstance(entry, dict) and not is_choice(entry) and not is_of_forms(entry):
         for name, inner in entry.items():
             yield from keys_of(inner, f"{path}.{name}" if path else name)
     else:
         yield path
+
+
+def texts_of(entry: Any) -> Iterator[str]:
+    """Yield the texts of a sentence: of every number, and for records and units."""
+    for text in entry.values() if isinstance(entry, dict) else [entry]:
+        yield from text.values() if is_of_forms(text) else [text]
+
+
+def fields_of(entry: Any) -> set[str]:
+    """Return the fields that the code gives to a sentence, or to any text of one."""
+    names = {name for text in texts_of(entry) for name in field_names(text)}
+    return (names | set("n" * is_choice(entry))) - set(sentences.nouns(DEFAULT_LANGUAGE, sentences.RECORD))
 
 
 def calls_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -176,19 +206,16 @@ def test_every_sentence_is_used_and_every_key_that_the_code_uses_exists(section)
 def test_every_sentence_is_text_with_plain_fields(code, section):
     for key in keys_of(FILES[code][section]):
         entry = entry_of(code, section, key)
-        texts = entry.values() if is_choice(entry) else [entry]
         # A remedy follows a full stop.
-        assert all(isinstance(text, str) and (text.strip() == text or key == "remedy") for text in texts), key
-        assert all(map(str.isidentifier, field_names(entry))), key
+        assert all(isinstance(text, str) and (text.strip() == text or key == "remedy") for text in texts_of(entry)), key
+        assert all(map(str.isidentifier, fields_of(entry))), key
 
 
 # The languages ------------------------------------------------------------------------------------
 
 
 def test_every_section_has_every_language():
-    assert [
-        section for section, content in CONTENT.items() if set(content) - {"on_records", "terms_of"} != set(LANGUAGES)
-    ] == []
+    assert [section for section, content in CONTENT.items() if set(content) - {"terms_of"} != set(LANGUAGES)] == []
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -198,7 +225,7 @@ def test_every_language_has_the_same_sentences_with_the_same_fields(code, sectio
     assert list(keys_of(FILES[code][section])) == keys
     for key in keys:
         own, other = entry_of(code, section, key), entry_of(DEFAULT_LANGUAGE, section, key)
-        assert set(field_names(own)) == set(field_names(other)), key
+        assert fields_of(own) == fields_of(other), key
         assert is_choice(own) == is_choice(other), key
         if is_choice(own):  # a sentence for 0 without the number may not be shown for another number
             assert ("none" in own) == ("none" in other), key

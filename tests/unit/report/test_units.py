@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from making.report import Shape, cells, write_results
 from reident import language
-from reident.language.sentences import field_names
-from reident.page import common, sentences, terms
+from reident.language.sentences import Field, field_names
+from reident.page import sentences, terms
 from reident.page.wording import rates
 from reident.report.blocks import annex, attack, brief, squares, units
 from reident.report.results import Results
@@ -20,6 +20,8 @@ MASCULINE = re.compile(
     r"\b([Kk]?ein|[Kk]?einen|Jeder|[Jj]eden|[Jj]edem|[Kk]?einem|[Kk]?eines|dem|den|des) (\w+ )?(EIF-|PUF-)?Einheit\b"
 )
 """German articles that do not go with a unit."""
+FEMININE = re.compile(r"\b([Kk]?eine|[Kk]?einer|[Jj]ede|die|Die) (\w+ )?(EIF-|PUF-)?Datensatz\b")
+"""German articles that do not go with a record."""
 
 
 def test_the_brief_counts_units_and_members(tmp_path):
@@ -32,27 +34,34 @@ def test_the_brief_counts_units_and_members(tmp_path):
     assert "gives" in shown
 
 
-def sentences_of(entry, path):
-    """Yield the key and text of every sentence below an entry."""
-    if isinstance(entry, str):
-        yield path, entry
+def forms_of(entry, path):
+    """Yield the key of every sentence below an entry, with its text for records and the one for units."""
+    if isinstance(entry, str) or sentences.is_of_forms(entry):
+        yield path, *([entry] * 2 if isinstance(entry, str) else entry.values())
     else:
         for key, inner in entry.items():
-            yield from sentences_of(inner, f"{path}.{key}")
+            yield from forms_of(inner, f"{path}.{key}")
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_sentences_on_records_are_on_units_and_keep_their_fields(code):
-    """A phrase that is missing from `language.yaml` would leave a record, or a German article of another gender."""
-    words = language.language(code)
+def test_sentences_on_units_have_the_fields_of_those_on_records_and_the_gender_of_their_noun(code):
+    nouns = {
+        kind: {name: Field(word) for name, word in sentences.nouns(code, kind).items()} for kind in ("record", "unit")
+    }
+    with_nouns = 0
     for section, file in sentences.files().items():
-        for key, text in sentences_of(language.read(file)[code], section):
-            if sentences.is_on_records(section, key.removeprefix(f"{section}.")):
-                of_units = words.of_units(text)
-                assert list(field_names(of_units)) == list(field_names(text)), key
-                assert not RECORDS.search(re.sub(r"{[^}]*}|`[^`]*`", "", of_units)), key
-                assert not MASCULINE.search(of_units), key
-    assert [phrase for phrase, unit in words.units.items() if words.of_units(phrase) != unit] == []
+        for key, of_records, of_units in forms_of(language.read(file)[code], section):
+            fields = set(field_names(of_records)) | set(field_names(of_units))
+            given = {name: Field(f"{{{name}}}") for name in fields} | {"n": Field("2")}
+            assert set(field_names(of_records)) - set(nouns["unit"]) == set(field_names(of_units)) - set(nouns["unit"])
+            on_units = of_units.format_map(given | nouns["unit"])
+            if of_units != of_records:
+                assert not RECORDS.search(re.sub(r"{[^}]*}|`[^`]*`", "", on_units)), key
+            if fields & set(nouns["unit"]):
+                with_nouns += 1
+                assert not MASCULINE.search(on_units), key
+                assert section == "units" or not FEMININE.search(of_records.format_map(given | nouns["record"])), key
+    assert with_nouns
 
 
 @pytest.mark.parametrize("read", [Results, german])
@@ -98,7 +107,7 @@ def test_further_rows_of_units_are_not_left_out(tmp_path):
     folder = write_results(tmp_path, Shape(units=True))
     account = Results(folder).table("prepared/account.csv")
     n = account.query("file == 'puf' and cause == 'in'")["rows"].item()
-    further = pd.DataFrame({"step": ["prepare"], "file": ["puf"], "cause": [common.OF_UNITS[0]], "rows": [500]})
+    further = pd.DataFrame({"step": ["prepare"], "file": ["puf"], "cause": ["further row of a unit"], "rows": [500]})
     account.loc[account.eval("file == 'puf' and cause == 'in'"), "rows"] += 500
     pd.concat([account, further]).to_csv(folder / "prepared/account.csv", index=False)
     study = Results(folder)

@@ -124,7 +124,7 @@ def test_an_answer_is_one_paragraph_whatever_its_lines(tmp_path):
 def test_an_answer_concerns_the_checklist_and_the_resolved_study_alone(tmp_path):
     """The report reads both of them."""
     before, after = (family.Family(saved(tmp_path, answers={"age": text})) for text in ("old", "new"))
-    rules = [step.rule for step in wanted(before.study) if step.rule not in ("score", "order_claims")]
+    rules = [step.rule for step in wanted(before.study) if step.rule not in ("score", "confirm")]
     changed = {rule for rule in rules if before.digest("", rule) != after.digest("", rule)}
     assert changed == {"resolve", "checklist"}
     assert {"rate", "report"} <= set(rules)

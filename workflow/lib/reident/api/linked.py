@@ -267,17 +267,17 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     made = stages.attack(settings, files, context)
     claims, compared = stages.claim(settings, files, made, linkage_step.comparing_metrics(study.model).right)
     pairs = {name: tables.positions for name, tables in made.metrics.items()}
-    results = made.rates, compared.rates, compared.claims, compared.summary, pairs
+    results = made.rates, compared.agreement_rates, compared.agreement_claims, compared.surest, pairs
     own = at_hand.Made(*results, *(made.weights or ()))
     if len(claims) > 1:
-        claims[AGREEMENT] = compared.claims
+        claims[AGREEMENT] = compared.agreement_claims
     return AttackTables(
         declared("rates.csv", made.rates),
         {name: declared(f"confirmed/{name}.parquet", tables.confirmed) for name, tables in made.metrics.items()},
         {name: declared(f"confirmed/{name}.limits.csv", tables.rank_curve) for name, tables in made.metrics.items()},
         {name: declared(f"surest/{name}.csv", lines) for name, lines in claims.items()},
-        declared("surest/summary.csv", compared.summary),
-        declared("agreement/rates.csv", compared.rates),
+        declared("surest/summary.csv", compared.surest),
+        declared("agreement/rates.csv", compared.agreement_rates),
         declared("prepared/warnings.csv", checking.warn(study, typed, stratified, checks, made)),
         declared("plausibility.csv", checks),
         **({} if made.members is None else _of_units(made.members)),

@@ -19,9 +19,9 @@ from reident.intake.sources import batches
 from reident.linkage.metrics import adhoc
 from reident.microaggregation import masking
 from reident.microaggregation import step as microaggregation_step
-from reident.microaggregation.section import ORIGINAL
 from reident.pipeline.sources import drawn_files
 from reident.reading.names import TEXT, MissingColumnError, check_header
+from reident.sections.files import ORIGINAL
 from reident.study import named_files
 from reident.study import reading as studyfile
 from reident.study.model import Study, load

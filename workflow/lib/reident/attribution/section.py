@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from reident.matching.section import MatchedVariable, Radius
-from reident.microaggregation.section import ORIGINAL
-from reident.sections.base import Section, name_alone, refuse_repeats, refuse_strangers, word_or
-from reident.sections.files import Name, Names, SourceFile
+from reident.sections.base import Analysis, name_alone, refuse_repeats, refuse_strangers, word_or
+from reident.sections.files import ORIGINAL, Name, Names, SourceFile
 from reident.sections.keys import (
     KeyVariable,
     KeyVariables,
@@ -24,6 +23,7 @@ from reident.sections.keys import (
 
 if TYPE_CHECKING:
     from reident.sections.linkage import LinkingVariable
+    from reident.study.model import Study
 
 PUF, SYNTHETIC = "puf", "synthetic"
 MAX_KEYS = 57
@@ -70,8 +70,10 @@ class Target(KeyVariable):
 Targets = tuple[Annotated[Target, BeforeValidator(name_alone, json_schema_input_type=Name | Target)], ...]
 
 
-class AttributeDisclosure(Section):
+class AttributeDisclosure(Analysis):
     """The disclosure of a target to an intruder who knows the keys of a person."""
+
+    is_on_release: ClassVar[bool] = True
 
     original: ComparedFile | None = None
     """The file with the true values; required with a list of released files, only then."""
@@ -136,7 +138,7 @@ class AttributeDisclosure(Section):
         Parameters
         ----------
         linked : mapping
-            The files of the study by side, with :data:`~reident.microaggregation.section.ORIGINAL`, the untreated one.
+            The files of the study by side, with :data:`~reident.sections.files.ORIGINAL`, the untreated one.
         matched : mapping
             The files of `matching` by side, the confidential one first.
         """
@@ -152,6 +154,18 @@ class AttributeDisclosure(Section):
             return dict(matched)
         files = self.described_files.items()
         return {side: file.id or () for side, file in files if isinstance(file, ComparedFile)}
+
+    def fit(self, study: Study) -> None:
+        """Refuse files that the study does not have or compares as units, and names that clash."""
+        untreated = study.files is not None and study.files.original is not None
+        self.check_files(untreated=untreated, matched=study.matching is not None)
+        keys, targets = study.attribution_variables
+        self.check_names([*keys, *targets], study.attribution_ids)
+        if self.released == PUF and study.units is not None:
+            raise ValueError(
+                "`.attribute_disclosure.released` must not be `puf` with `units`, because it compares single records. "
+                "Use it in a study without `units`."
+            )
 
     def check_files(self, *, untreated: bool, matched: bool) -> None:
         """Refuse files that the study does not have: the untreated one, or those of `matching`."""

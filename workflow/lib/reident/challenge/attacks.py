@@ -28,6 +28,7 @@ from reident.challenge.settings import (
 from reident.challenge.work import of_attack, of_join
 from reident.intake.grouping import MEMBER_LINKS
 from reident.linkage import batches, surest
+from reident.linkage.agreement_of_metrics import OF_ONE_METRIC
 from reident.linkage.attack import AttackFiles, attack, claim
 from reident.linkage.attack_settings import AttackSettings
 from reident.linkage.claims import of_pairs
@@ -48,9 +49,6 @@ OF_CLAIMS += [f"right_of_{n}" for n in surest.NUMBERS]
 
 OF_FILES = ["n_puf", "n_eif", "n_links", "n_compared", "n_findable"]
 """The columns of the rates that all attacks on the same files have alike."""
-
-OF_ONE_METRIC = ["n_ambiguous", "passing_rate", "tolerance"]
-"""The columns of the rates that a join does not have."""
 
 
 TABLES = ("rates", "agreement", "agreeing", "summary", "levels", "model")

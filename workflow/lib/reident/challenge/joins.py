@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from reident.intake import keys
@@ -82,6 +83,6 @@ def _cells(cells: list[np.ndarray], codes: tuple[np.ndarray, np.ndarray]) -> lis
     joined = [
         np.where((cell < 0) | (code < 0), -1, cell * width + code) for cell, code in zip(cells, codes, strict=True)
     ]
-    _, dense = np.unique(np.concatenate(joined), return_inverse=True)
+    dense, _ = pd.factorize(np.concatenate(joined))
     numbered = np.split(dense.astype(np.int64), [len(joined[0])])
     return [np.where(cell < 0, -1, number) for cell, number in zip(joined, numbered, strict=True)]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from reident.intake.grouping import N_MEMBERS
 from reident.linkage import weights
 from reident.linkage.batches import values_of
+from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.candidates import MAX_PAIRS
 from reident.linkage.metrics.unicity import sets_in_force
 from reident.linkage.pair_links import FIRST_ROUNDS
@@ -27,9 +28,6 @@ START, JOIN = 0.05, 0.01
 
 OF_RECORD, OF_JOINED_RECORD = 7e-6, 1e-6
 """Of each record of either file: grouping, ranking, confirmation, rates; of a join, for each variable."""
-
-OF_PAIR = 1e-10
-"""Of each pair and variable, for a metric whose kernel excludes whole groups of records."""
 
 OF_UNIT_PAIR = 1e-7
 """Of each pair of units and variable, whose members are assigned to each other."""
@@ -45,12 +43,6 @@ ROUNDS, OF_SCORES = 35, 2
 
 OF_INFORMED = 0.25
 """The part of this that remains where m is not learnt."""
-
-OF_UNKNOWN_PAIR = 2e-8
-"""Of each pair and variable of a metric of the user's own."""
-
-PLAIN = frozenset({"taxicab", "euclidean", "adhoc", "winkler"})
-"""Metrics whose kernels exclude whole groups of records."""
 
 
 def of_attack(settings: SearchSettings, files: AttackFiles, *, learns: bool = True) -> float:
@@ -71,7 +63,7 @@ def of_attack(settings: SearchSettings, files: AttackFiles, *, learns: bool = Tr
         return base + v * pairs * (OF_SCORES + part * rounds) * OF_WEIGHED_PAIR
     if settings.members is not None:
         return base + pairs * v * OF_UNIT_PAIR
-    return base + pairs * v * (OF_PAIR if name in PLAIN or name == "fellegi_sunter" else OF_UNKNOWN_PAIR)
+    return base + pairs * v * REGISTRY[name].pair_cost
 
 
 def _rounds(pairs: int, n_puf: int) -> float:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from reident.errors import Guard, InputError
 from reident.filerisk import coding, dis
 from reident.filerisk.settings import FILE, ORIGINAL, POPULATION, RiskFileSettings
-from reident.intake.account import Account
+from reident.intake.account import WHOLE_KEY, Account
 from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import UNDERSTATES, StudyWarning, table
 from reident.intake.sources import Source, give, opened
@@ -259,7 +259,7 @@ def _account(settings: RiskFileSettings, columns: dict[str, dict[str, pa.Array]]
         for variable in settings.key:
             misses |= variables[variable.name].is_null().to_numpy(zero_copy_only=False)
         left_out = int(misses.sum()) if excluded else 0
-        account.add(f"{name}: cells of the whole key", n, {"misses a value of the key": left_out})
+        account.add(f"{name}: {WHOLE_KEY}", n, {"misses_key": left_out})
     return account.table()
 
 

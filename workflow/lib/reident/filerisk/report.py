@@ -375,4 +375,4 @@ def bin_in_words(label: str) -> str:
         return messages.TEXT("bins.between", low=low, high=high)
     if low or high:
         return messages.TEXT("bins.highest", low=low) if low else messages.TEXT("bins.lowest", high=high)
-    return messages.translated(label, "bins")
+    return messages.TEXT("bins.missing") if label == MISSING_LABEL else label

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from reident.filerisk.declared_models import PopulationModels
 from reident.filerisk.key_sets import KeySets, RiskScenario, check_scenarios
-from reident.sections.base import Pattern, Section, exactly_one, refuse_repeats, word_or
+from reident.sections.base import Analysis, Pattern, Section, exactly_one, refuse_repeats, word_or
 from reident.sections.files import Name, Names, SourceFile
 from reident.sections.keys import (
     Collapse,
@@ -21,9 +21,11 @@ from reident.sections.keys import (
     of_linking,
     taken_over,
 )
+from reident.simulation.section import LocalAuthorities
 
 if TYPE_CHECKING:
     from reident.sections.linkage import LinkingVariable
+    from reident.study.model import Study
 
 MAX_KEY_VARIABLES, MAX_UNLIMITED, MAX_ORDER = 60, 57, 7
 """Key variables of a file, those whose sets can be searched without `max_order`, and its limit for more of them
@@ -105,8 +107,10 @@ Side = Annotated[
 ]
 
 
-class FileRisk(Section):
+class FileRisk(Analysis):
     """The risk of one file: sample uniques, DIS, SUDA and DIS-SUDA."""
+
+    is_compared: ClassVar[bool] = True
 
     file: Annotated[
         Annotated[Side, Tag("word")] | Annotated[RiskFile, Tag("section")], Discriminator(word_or("section"))
@@ -214,6 +218,14 @@ class FileRisk(Section):
         """The sampling fraction of the numerical study; None if it follows from the weights."""
         study = self.population.numerical_study if self.population else None
         return study.fraction if study and study.fraction is not None else self.sampling_fraction
+
+    def fit(self, study: Study) -> None:
+        """Refuse files, key variables, sensitive variables and units that the study does not have, or not like this."""
+        simulated = isinstance(study.simulate, LocalAuthorities)
+        self.check_files({**study.linked_sources, **study.matched_sources}, simulated=simulated)
+        self.check_key(study.risk_key, study.risk_id)
+        self.check_targets(study.linking_variables)
+        self.check_household(study.risk_units)
 
     def check_files(self, sides: Container[str], *, simulated: bool) -> None:
         """Refuse files that the study, whose other files have these sides, does not have."""

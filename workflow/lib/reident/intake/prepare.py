@@ -130,7 +130,7 @@ def prepare_files(
             if file.grouping is None:
                 account.add(side, file.n)
             else:
-                account.add(side, file.n, {"further row of a unit": file.n - file.n_units})
+                account.add(side, file.n, {"unit_row": file.n - file.n_units})
         if "original" in others and records["puf"].keys.sound:
             with guard():
                 _check_original(settings, others["original"], records["puf"].n_units, lookups["puf", "original"])
@@ -228,11 +228,7 @@ def _links(
     links = np.unique(rows["puf"][~unknown].astype(np.int64) * n_eif + rows["eif"][~unknown])
     repeats = len(unknown) - n_unknown - len(links)
     if settings.units is None:
-        account.add(
-            "iuf", len(unknown), {"link to an unknown record": n_unknown, "exact repeat of a link": repeats}, len(links)
-        )
+        account.add("iuf", len(unknown), {"unknown_link": n_unknown, "repeat": repeats}, len(links))
     else:
-        account.add(
-            "iuf", len(unknown), {"link to an unknown record": n_unknown, "further link of the same units": repeats}
-        )
+        account.add("iuf", len(unknown), {"unknown_link": n_unknown, "unit_link": repeats})
     return dict(zip(SIDES, (column.astype(np.int32) for column in np.divmod(links, n_eif)), strict=True))

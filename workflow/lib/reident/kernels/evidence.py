@@ -162,7 +162,7 @@ def _level_of(files, listed, intervals, levels, i, at, j):
 @lean_jit
 def _row_odds(files, listed, intervals, model, i, scratch, odds):
     """Write the odds of the pairs of PUF row i; ``scratch`` has what each variable multiplies, and for which value."""
-    tables, levels, own, held = scratch
+    tables, levels, own, held, _ = scratch
     s = files.stratum[i]
     begin, end = files.eif.starts[s], files.eif.starts[s + 1]
     if listed.first.size:
@@ -218,21 +218,51 @@ def _others(rivals, at, o):
 @lean_jit
 def _expect(files, listed, intervals, model, first, last, scratch, odds, rows, columns, competition, links):
     """Add the probabilities of the pairs of some PUF rows to the links by level, and to the last number of all."""
-    levels = scratch[1]
+    present = scratch[4]
     for i in range(first, last):
         begin, n = _row_odds(files, listed, intervals, model, i, scratch, odds)
-        times = files.puf.times[i]
+        times, number = files.puf.times[i], links[-1, 0]
         for c in range(n):
             o, r = odds[c], _row(listed, begin + c)
             total = 1 + o
             if competition:
                 total += _others(rows, i, o) + _others(columns, r, o)
-            if o < LEAST * total:
-                continue
-            amount = o / total * times * files.eif.times[r]
-            links[-1, 0] += amount
-            for j in range(len(files.codes)):
-                links[j, _level_of(files, listed, intervals, levels, i, begin + c, j)] += amount
+            odds[c] = 0.0 if o < LEAST * total else o / total * times * files.eif.times[r]
+            number += odds[c]
+        links[-1, 0] = number
+        n_present, done = 0, 0
+        for j in range(len(files.codes)):
+            if files.puf.values[j, i] != MISSING:
+                present[n_present] = j
+                n_present += 1
+        while done < n_present:
+            done += _add_by_level(files, listed, scratch[1], present[done:n_present], begin, n, odds, links)
+
+
+@lean_jit
+def _add_by_level(files, listed, levels, variables, begin, n, amounts, links):
+    """Add the amounts of the pairs of a PUF row to their levels of the first variables; return of how many.
+
+    A sum waits for the one before it in its variable, so that four variables take little longer than one.
+    """
+    a = variables[0]
+    if listed.first.size:
+        for c in range(n):
+            links[a, listed.level[begin + c, a]] += amounts[c]
+        return 1
+    if variables.size < 4:
+        for c in range(n):
+            links[a, levels[a, files.codes[a, begin + c]]] += amounts[c]
+        return 1
+    b, d, e = variables[1], variables[2], variables[3]
+    of_a, of_b, of_d, of_e = levels[a], levels[b], levels[d], levels[e]
+    for c in range(n):
+        amount, r = amounts[c], begin + c
+        links[a, of_a[files.codes[a, r]]] += amount
+        links[b, of_b[files.codes[b, r]]] += amount
+        links[d, of_d[files.codes[d, r]]] += amount
+        links[e, of_e[files.codes[e, r]]] += amount
+    return 4
 
 
 class Evidence:
@@ -289,7 +319,8 @@ class Evidence:
         v = len(files.codes)
         held = np.full((v, 2), -1, np.int64)
         shape = v, int(widths.max(initial=0)) + 1
-        tables = np.empty(shape), np.empty(shape, np.uint16), np.empty(self._present.shape), held
+        levels, present = np.empty(shape, np.uint16), np.empty(v, np.int64)
+        tables = np.empty(shape), levels, np.empty(self._present.shape), held, present
         return tables, np.empty(int(sizes.max(initial=0)))
 
     def _in_pieces(self, work: Callable[[int, int, int], None], progress: Any = None) -> None:

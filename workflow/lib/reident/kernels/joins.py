@@ -20,10 +20,21 @@ class Grouped(NamedTuple):
 
 def group(cells: np.ndarray, n_cells: int) -> Grouped:
     """Group records by their cells; int64 (n,), -1 for none."""
-    rows = np.flatnonzero(cells >= 0)
-    order = np.argsort(cells[rows], kind="stable")
-    starts = np.append(0, np.cumsum(np.bincount(cells[rows], minlength=n_cells)))
-    return Grouped(starts, rows[order].astype(np.int32))
+    starts = np.cumsum(np.bincount(cells + 1, minlength=n_cells + 1))
+    starts -= starts[0]
+    rows = np.empty(starts[-1], np.int32)
+    _place(cells, starts[:-1].copy(), rows)
+    return Grouped(starts, rows)
+
+
+@lean_jit
+def _place(cells, place, rows):
+    """Write the records of each cell where the next one of it is to be."""
+    for row in range(cells.size):
+        cell = cells[row]
+        if cell >= 0:
+            rows[place[cell]] = row
+            place[cell] += 1
 
 
 @lean_jit
@@ -41,10 +52,9 @@ def _count(side, codes, cell, numbers, latest, marks):
 
 
 @lean_jit
-def _pair(ours, theirs, codes, first, last, scratch, puf, eif):
-    """Write the pairs of some cells, and return their number."""
+def _pair(ours, theirs, codes, first, last, scratch, partner):
+    """Write the EIF record of each PUF record of some cells that is in a pair."""
     (numbers, latest, marks), (of_eif, latest_eif, marks_eif) = scratch
-    n = 0
     for cell in range(first, last):
         if theirs.starts[cell] == theirs.starts[cell + 1]:
             continue
@@ -53,9 +63,7 @@ def _pair(ours, theirs, codes, first, last, scratch, puf, eif):
         for at in range(ours.starts[cell], ours.starts[cell + 1]):
             code = codes[0][ours.rows[at]]
             if code >= 0 and numbers[code] == 1 and marks_eif[code] == cell and of_eif[code] == 1:
-                puf[n], eif[n] = latest[code], latest_eif[code]
-                n += 1
-    return n
+                partner[latest[code]] = latest_eif[code]
 
 
 def single_pairs(
@@ -78,20 +86,15 @@ def single_pairs(
         Rows, sorted by PUF row.
     """
     n_cells, width = len(ours.starts) - 1, 1 + max(int(side.max(initial=-1)) for side in codes)
-    puf, eif = (np.empty(len(ours.rows), np.int32) for _ in range(2))
-    parts: dict[int, slice] = {}
+    partner = np.full(len(codes[0]), -1, np.int32)
 
     def work(first: int, last: int) -> None:
-        begin, end = int(ours.starts[first]), int(ours.starts[last])
         scratch = tuple(
             (np.empty(width, np.int32), np.empty(width, np.int32), np.full(width, -1, np.int64)) for _ in range(2)
         )
-        n = _pair(ours, theirs, codes, first, last, scratch, puf[begin:end], eif[begin:end])
-        parts[first] = slice(begin, begin + n)
+        _pair(ours, theirs, codes, first, last, scratch, partner)
 
     threads = threads if len(ours.rows) >= MIN_RECORDS else 1
     in_threads(work, n_cells, block=max(-(-n_cells // threads), 1), threads=threads)
-    rows = np.concatenate([np.empty(0, np.int32), *(puf[part] for part in parts.values())])
-    others = np.concatenate([np.empty(0, np.int32), *(eif[part] for part in parts.values())])
-    order = np.argsort(rows)
-    return rows[order], others[order]
+    puf = np.flatnonzero(partner >= 0)
+    return puf.astype(np.int32), partner[puf]

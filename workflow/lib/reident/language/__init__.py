@@ -41,10 +41,8 @@ class Language:
         Whether the words of a heading begin with a small letter inside a sentence.
     datives : mapping
         Words that have another form after some prepositions, see :class:`reident.language.sentences.Field`.
-    units : mapping
-        What sentences on records say instead where a study compares units of several rows.
-    kinds : mapping
-        The words for units by what the study says that they are, where the language needs no other form around them.
+    nouns : mapping
+        The words of a sentence for what the attack compares, such as ``noun``, by a record and each kind of unit.
     """
 
     code: str
@@ -57,8 +55,7 @@ class Language:
     empty: str
     lower_case: bool
     datives: Mapping[str, str]
-    units: Mapping[str, str]
-    kinds: Mapping[str, Mapping[str, str]]
+    nouns: Mapping[str, Mapping[str, str]]
 
     def digits(self, text: str) -> str:
         """Return a number as Python writes it, such as ``1,234.5``, with the marks of the language."""
@@ -67,12 +64,6 @@ class Language:
     def dative(self, text: str) -> str:
         """Return a text with its words in the dative, where that differs."""
         return re.sub(r"\w+", lambda word: self.datives.get(word[0], word[0]), text)
-
-    def of_units(self, text: str, kind: str = "unit") -> str:
-        """Return a sentence on records as one on units of a kind; its fields stay as they are."""
-        words = self.kinds.get(kind, {})
-        text = _phrases(self.code).sub(lambda found: self.units.get(found[0], found[0]), text)
-        return re.sub(r"{[^}]*}|\w+", lambda found: words.get(found[0], found[0]), text) if words else text
 
 
 def read(file: Path) -> dict[str, Any]:
@@ -87,13 +78,6 @@ def language(code: str) -> Language:
     content = read(FOLDER / code / FORMS)
     lists = {name: tuple(content[name]) for name in ("months", "numerals")}
     return Language(code, **{**content, **lists})
-
-
-@cache
-def _phrases(code: str) -> re.Pattern[str]:
-    """Return the pattern of fields and of the longest phrases on records of a language."""
-    phrases = sorted(language(code).units, key=len, reverse=True)
-    return re.compile(rf"{{[^}}]*}}|\b(?:{'|'.join(map(re.escape, phrases))})\b")
 
 
 _CODE: ContextVar[str] = ContextVar("language", default=DEFAULT_LANGUAGE)

@@ -1,4 +1,4 @@
-"""Sentences of codes with fields that steps record: warnings, hazards, causes of the row account (METHODS §1).
+"""Sentences of codes with fields that steps record: warnings and hazards (METHODS §1).
 
 The tables of a study have the code, the fields and the English sentence. Every sentence is made here, from the template
 of the code in ``messages.yaml`` of its language. A new warning is a code, its fields, and a template in each language.
@@ -16,12 +16,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 from reident import language
 from reident.language import en
-from reident.language.sentences import Sentences, entries
+from reident.language.sentences import Sentences
 from reident.sections.language import DEFAULT_LANGUAGE
 
 TEXT = Sentences("messages", language.FOLDER)
-METRICS = language.FOLDER.parent / "linkage" / "metrics"
 ENGLISH = language.FOLDER / en.__name__.rpartition(".")[2]
+"""The folder of the recorded sentences: an edited one makes the results of the steps that record messages anew."""
+METRICS = language.FOLDER.parent / "linkage" / "metrics"
 
 Fields: TypeAlias = Mapping[str, Any]
 """Texts, integers, floats and mappings of names to integers, by the name of the field."""
@@ -97,9 +98,3 @@ def _of_metrics(code: str) -> dict[str, dict[str, str]]:
 def label(group: str, code: str) -> str:
     """Return the label that the report shows for a code of a table, such as a type; without a label, the code."""
     return TEXT.group(f"labels.{group}").get(code, code)
-
-
-def translated(text: str, group: str) -> str:
-    """Return a text without fields, such as a cause, that a table has in English alone, in the language in use."""
-    codes = {english: code for code, english in entries(ENGLISH, TEXT.section)[group].items()}
-    return TEXT(f"{group}.{codes[text]}") if text in codes else text

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field, field_validator
 
-from reident.sections.base import Section
+from reident.sections.base import Analysis
 
 Times = Annotated[float, Field(gt=1, le=1000)]
 
 
-class LargerIntruder(Section):
+class LargerIntruder(Analysis):
     """An intruder who holds more of the population than the external intruder file does."""
+
+    needs_metrics: ClassVar[bool] = True
+    without_units: ClassVar[str] = "Remove it, or use it in a study without `units`."
+    is_compared: ClassVar[bool] = True
+    is_on_release: ClassVar[bool] = True
 
     times: Annotated[tuple[Times, ...], Field(min_length=1, max_length=8)] = (2, 5, 10)
     """The sizes of the larger files, as multiples of the external intruder file: at most 8 numbers above 1, ascending.

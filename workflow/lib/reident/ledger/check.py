@@ -272,7 +272,7 @@ def _with_reference(members: Family) -> list[Member]:
     """Return the study itself, which has the report, its variants, and the attack on the file before protection."""
     reference = Member(family.REFERENCE, {}, "", members.study)
     places = [members.before("")]
-    if members.study.utility is not None:
+    if any(section.reads_before for section in members.study.analyses.values()):
         places += [members.home(members.before(member.place), "prepare") for member in members.members]
     before = [Member("", {}, place, members.at(place)) for place in dict.fromkeys(places) if members.has(place)]
     return [reference, *(member for member in members.members if member.place), *before]

@@ -1,7 +1,4 @@
-"""The end of a run: whether the chain of each study closes, and a few lines on its report.
-
-Of a search for coarser values, what it found (METHODS §6.4).
-"""
+"""The end of a run: whether the chain of each study closes, and a few lines on its report."""
 
 from __future__ import annotations
 
@@ -10,10 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reident.ledger.check import ABANDONED, abandoned_editions, check
-from reident.ledger.stored import read, read_csv
+from reident.ledger.stored import read_csv
 from reident.pipeline.family import Family
-from reident.pipeline.steps import STEPS
-from reident.suggestion.outcome import sentence
 from reident.verdict import terminal
 
 
@@ -61,15 +56,3 @@ def reports(study: str, pages: Iterable[str]) -> list[str]:
         if kind in ("html", "pdf"):
             kinds.setdefault(stem, []).append(f".{kind}")
     return [f"{study}: see {stem}{' and '.join(sorted(endings))}" for stem, endings in sorted(kinds.items())]
-
-
-def suggestion(file: Path, results: Path) -> tuple[str, bool]:
-    """Return a line on the search for a study file, and whether the study could be searched."""
-    study = Family(file).study
-    if not STEPS["try_recodings"].wanted(study):
-        wrong = "`suggest` needs a limit on the rates of `metrics`"
-        return f"{file}: {wrong}. Add one to `decision`, for example `conditional_rate_at_most: 0.1`.", False
-    suggestions, variants = (results / study.id / f"suggest/{name}" for name in ("suggestions.csv", "variants.yaml"))
-    strata = ". Coarser strata were not tried" if study.strata else ""
-    line = f"{study.id}: {sentence(read(suggestions))}{strata}"
-    return f"{line}. See {suggestions}, and {variants} for the study file.", True

@@ -22,7 +22,18 @@ import pyarrow.parquet as pq
 
 from reident.errors import InputError, type_name
 from reident.ledger import IS_JOB, progress
-from reident.ledger.chain import AGAIN, Chain, by_importer, place_of, place_of_path, recorded_path, root_of, sealed
+from reident.ledger.chain import (
+    AGAIN,
+    BrokenError,
+    Chain,
+    by_importer,
+    place_of,
+    place_of_path,
+    read_entry,
+    recorded_path,
+    root_of,
+    sealed,
+)
 from reident.ledger.stored import (
     FULL,
     Sink,
@@ -256,11 +267,21 @@ class Step:
         text = json.dumps(sealed(record), indent=1, sort_keys=True)
         entry = write_temporary(self.entry, f"{text}\n".encode())
         self.entry.unlink(missing_ok=True)
+        self._supersede()
         for name, written in self._written.items():
             written.path.replace(self.outputs[name])
         entry.path.replace(self.entry)
         for folder in sorted({path.parent for path in (*self.outputs.values(), self.entry)}):
             sync_folder(folder)
+
+    def _supersede(self) -> None:
+        """Remove the entries of steps of earlier versions whose results this step makes now."""
+        mine = {recorded_path(path, self.root) for path in self.outputs.values()}
+        for path in self.entry.parent.glob("*.json"):
+            if path.stem.partition(".")[0] not in STEPS:
+                with contextlib.suppress(BrokenError, OSError):
+                    if not mine.isdisjoint(line["path"] for line in read_entry(path)["outputs"].values()):
+                        path.unlink()
 
     def abandon(self) -> None:
         """Remove the files with temporary names."""

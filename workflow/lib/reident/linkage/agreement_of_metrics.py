@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 _NONE = pa.table({name: np.empty(0, np.int32) for name in ("puf", "eif", "score")})
 """No pair."""
 
-OF_ONE_METRIC = ["metric", "n_ambiguous", "passing_rate", "tolerance"]
-"""The columns of the rates that only a metric has."""
+OF_ONE_METRIC = ["n_ambiguous", "passing_rate", "tolerance"]
+"""The columns of the rates that only a metric has, beside its name."""
 
 
 class Comparison(NamedTuple):
     """The tables of the agreement of the metrics, of its claims, and of the surest claims of all of them."""
 
-    rates: pd.DataFrame
-    claims: pd.DataFrame
-    summary: pd.DataFrame
+    agreement_rates: pd.DataFrame
+    agreement_claims: pd.DataFrame
+    surest: pd.DataFrame
     curve: pd.DataFrame
 
 
@@ -143,4 +143,4 @@ def rate(
     lines = rates.rate(by_number, {}, iuf, strata, manifest, tables, limits, clusters) if tables else pd.DataFrame()
     if not len(lines):
         return lines
-    return lines.assign(metrics=lines["metric"].astype(np.int64)).drop(columns=OF_ONE_METRIC)
+    return lines.assign(metrics=lines["metric"].astype(np.int64)).drop(columns=["metric", *OF_ONE_METRIC])

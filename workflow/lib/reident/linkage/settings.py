@@ -120,7 +120,7 @@ class AssignmentSettings:
 
 @dataclass(frozen=True)
 class ConfirmationSettings:
-    """The settings of the step `confirm`.
+    """The settings of the confirmation.
 
     Attributes
     ----------
@@ -181,10 +181,11 @@ class DescriptionSettings:
 
 @dataclass(frozen=True)
 class RateStepSettings:
-    """The settings of the step `rate`: those of the rates and those of the description."""
+    """The settings of the step `rate`: those of the rates, the description and the comparison of the metrics."""
 
     rating: RatingSettings
     describing: DescriptionSettings
+    comparing: MetricComparisonSettings
 
 
 @dataclass(frozen=True)
@@ -208,15 +209,23 @@ class JoiningSettings:
 
 @dataclass(frozen=True)
 class ClaimSettings:
-    """The settings of the step `order_claims`: whether a lower score is the better one, and intervals."""
+    """The settings of the order of the claims: whether a lower score is the better one, and intervals."""
 
     low_is_best: bool
     rates: Rates
 
 
 @dataclass(frozen=True)
+class ConfirmStepSettings:
+    """The settings of the step `confirm`: those of the confirmation and those of the order of the claims."""
+
+    confirming: ConfirmationSettings
+    claiming: ClaimSettings
+
+
+@dataclass(frozen=True)
 class MetricComparisonSettings:
-    """The settings of the step `compare_metrics`.
+    """The settings of the comparison of the metrics.
 
     Attributes
     ----------

@@ -13,6 +13,7 @@ from reident.linkage.settings import (
     BinningSettings,
     ClaimSettings,
     ConfirmationSettings,
+    ConfirmStepSettings,
     DescriptionSettings,
     MemberSettings,
     MetricComparisonSettings,
@@ -85,8 +86,13 @@ def assigning(study: Study, metric: str | None) -> AssignmentSettings | None:
 
 
 def confirming(study: Study) -> ConfirmationSettings:
-    """Return the settings of the step `confirm`."""
+    """Return the settings of the confirmation."""
     return attacking(study).confirming
+
+
+def confirmed(study: Study, metric: str) -> ConfirmStepSettings:
+    """Return the settings of the step `confirm` for a metric."""
+    return ConfirmStepSettings(confirming(study), claiming(study, metric))
 
 
 def coarsened(study: Study) -> tuple[str, ...]:
@@ -117,16 +123,16 @@ def describing(study: Study) -> DescriptionSettings:
 
 def rated(study: Study) -> RateStepSettings:
     """Return the settings of the step `rate`."""
-    return RateStepSettings(rating(study), describing(study))
+    return RateStepSettings(rating(study), describing(study), comparing_metrics(study))
 
 
 def claiming(study: Study, metric: str) -> ClaimSettings:
-    """Return the settings of the step `order_claims` for a metric."""
+    """Return the settings of the order of the claims of a metric."""
     return attacking(study).claiming(metric)
 
 
 def comparing_metrics(study: Study) -> MetricComparisonSettings:
-    """Return the settings of the step `compare_metrics`."""
+    """Return the settings of the comparison of the metrics."""
     limit = study.decision.surest if study.decision is not None else None
     return MetricComparisonSettings(rating(study), None if limit is None else limit.right)
 

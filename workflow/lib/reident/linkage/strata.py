@@ -159,15 +159,12 @@ def pack(manifest: pd.DataFrame, n_shards: int) -> pd.DataFrame:
 def _account(code_puf: np.ndarray, code_eif: np.ndarray, iuf: pa.Table, inside: np.ndarray) -> pd.DataFrame:
     account = Account("stratify")
     for side, code in (("puf", code_puf), ("eif", code_eif)):
-        account.add(side, len(code), {"no stratum: a strata value is missing": int((code < 0).sum())})
+        account.add(side, len(code), {"no_stratum": int((code < 0).sum())})
     nowhere = (code_puf[iuf["puf"].to_numpy()] < 0) | (code_eif[iuf["eif"].to_numpy()] < 0)
     account.add(
         "iuf",
         len(inside),
-        {
-            "lost to stratification: a record of the link is in no stratum": int(nowhere.sum()),
-            "lost to stratification: the records are in different strata": int((~inside & ~nowhere).sum()),
-        },
+        {"lost_no_stratum": int(nowhere.sum()), "lost_other_strata": int((~inside & ~nowhere).sum())},
         int(inside.sum()),
     )
     return account.table()

@@ -104,7 +104,7 @@ def prepare_files(
         with guard():
             copies[place] = _typed(settings, text, _order(settings, place, confidential, text))
         account.add(f"synthetic {place + 1}", text.num_rows)
-    account.add("targets", n, {"not a target": int((~targets).sum())})
+    account.add("targets", n, {"not_target": int((~targets).sum())})
     counts = {}
     if settings.population_count:
         with guard():

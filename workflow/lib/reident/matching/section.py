@@ -6,11 +6,12 @@ import operator
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from reident.sections.base import (
+    Analysis,
     Codes,
     IntegerCoded,
     Rational,
@@ -174,8 +175,10 @@ class NamedSet(NamedTuple):
     listed: bool
 
 
-class Matching(Section):
+class Matching(Analysis):
     """Matching-based identification risk of synthetic data."""
+
+    is_compared: ClassVar[bool] = True
 
     confidential: ConfidentialFile | None = None
     """The confidential file; absent if `simulate` draws it."""

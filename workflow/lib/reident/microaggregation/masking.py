@@ -20,9 +20,10 @@ from reident.intake.account import Account
 from reident.intake.records import require_records
 from reident.intake.values import Place, typed
 from reident.kernels.groups import microaggregate, sizes
-from reident.microaggregation.section import ORIGINAL, PUFID, Corresponding, Microaggregate
+from reident.microaggregation.section import PUFID, Corresponding, Microaggregate
 from reident.microaggregation.settings import MaskingSettings
 from reident.sections.codes import Coding, clean, normaliser, number
+from reident.sections.files import ORIGINAL
 from reident.simulation.population import Streams
 from reident.simulation.survey import pufids
 
@@ -101,7 +102,7 @@ def make(settings: MaskingSettings, original: pa.Table, guard: Guard = nullconte
     chosen = chosen[np.argsort(ids[chosen])]
     released = {**text, **_written(masked, text)}
     account = Account("microaggregate")
-    account.add(ORIGINAL, n, {"not in the sample": n - len(chosen)})
+    account.add(ORIGINAL, n, {"not_sampled": n - len(chosen)})
     return Made(
         pd.DataFrame({PUFID: ids[chosen], **{name: released[name][chosen] for name in names}}, dtype=object),
         pd.DataFrame({**text, **changed}, dtype=object),

@@ -5,18 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from reident.sections.base import Codes, Rational, Section, one_or_many, refuse_repeats
+from reident.sections.base import Analysis, Codes, Rational, Section, one_or_many, refuse_repeats
 from reident.sections.codes import clean, normaliser, number
-from reident.sections.files import ExternalFile, LinkedFiles, LinkFile, Name, RecordFile, SourceFile
+from reident.sections.files import ORIGINAL, ExternalFile, LinkedFiles, LinkFile, Name, RecordFile, SourceFile
 from reident.sections.linkage import StudyColumn
 from reident.sections.recodes import Recoding
-
-ORIGINAL = "original"
-"""The side of the file that is micro-aggregated."""
 
 PUFID = "pufid"
 """The key of the masked file, whose values are drawn at random."""
@@ -51,8 +48,11 @@ class Corresponding(Section):
         return self
 
 
-class Microaggregate(SourceFile):
+class Microaggregate(SourceFile, Analysis):
     """A file that is micro-aggregated, sampled and compared with the original; the true links are known."""
+
+    needs_metrics: ClassVar[bool] = True
+    without_units: ClassVar[str] = "Remove it, or name the masked file under `files`."
 
     path: str = ""
     """The path of the file, relative to the study file. If absent: the simulated `skewed-amounts`."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from matplotlib.axes import Axes
 
+from reident.intake.account import OF_UNITS, WHOLE_KEY, coded
 from reident.intake.severity import UNDERSTATES
-from reident.language.messages import label, translated
+from reident.language.messages import label
 from reident.outcomes import BREAKS, NONE, RESERVED, UNBREAKABLE, UNKNOWN, undecided
 from reident.page.columns import columns
 from reident.page.layout import ReportColumn, box, table
@@ -122,22 +123,16 @@ def file_in_words(file: str) -> str:
     name, _, scope = file.partition(": ")
     kind, *number = name.split(" ")
     words = " ".join([label("file", kind), *number])
-    return f"{words}: {translated(scope, 'scopes')}" if scope else words
-
-
-OF_UNITS = ("further row of a unit", "further link of the same units")
-"""Rows that are not left out: those of units, and links of units, that have more than one."""
+    return f"{words}: {label('scope', 'whole_key') if scope == WHOLE_KEY else scope}" if scope else words
 
 
 def row_account(lines: pd.DataFrame, caption: str, steps: Mapping[str, str] | None = None) -> str:
     """Return the table of a row account, without causes for which no row was left out; the attack has `steps`."""
-    lines = lines[(lines["rows"] > 0) | lines["cause"].isin(["in", "used"])]
+    lines = coded(lines[(lines["rows"] > 0) | lines["cause"].isin(["in", "used"])])
     words = {"in": ANNEX("account.in"), "used": ANNEX("account.used")}
     causes = [
         words.get(cause)
-        or ANNEX(
-            f"account.{'of_units' if cause in OF_UNITS else 'left_out'}", cause=escape(translated(cause, "causes"))
-        )
+        or ANNEX(f"account.{'of_units' if cause in OF_UNITS else 'left_out'}", cause=escape(label("cause", cause)))
         for cause in lines["cause"]
     ]
     if steps is None:

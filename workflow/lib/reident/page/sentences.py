@@ -1,12 +1,16 @@
 """The sentences of the report, see :mod:`reident.language.sentences`: each analysis has its own, in every language.
 
 They are in ``words.yaml`` of an analysis, or where it has several sections in ``words/{section}.yaml``, and those on a
-metric beside it. At the top of a file are the codes of the languages, and where it has them:
+metric beside it. At the top of a file are the codes of the languages, and ``terms_of`` where the glossary has ``terms``
+of it: the table of a study, or the section, with which a report has them. ``{term=…}`` in a sentence leads to one.
 
-- ``on_records``: which sentences are on the records of an attack, and in a study of units on units: ``all`` of them, or
-  these entries and groups;
-- ``terms_of``: the table of a study, or the section, with which its glossary has the ``terms`` of the file. In a
-  sentence, ``{term=…}`` leads to one of them.
+A study that compares units speaks of units where another speaks of records. A sentence has the ``nouns`` of the
+language as fields: ``{noun}`` is a record or a household, ``{Noun}`` begins a sentence. Where that is not enough, it
+has two forms:
+
+    ambiguous:
+      records: "Ein Datensatz, dessen bester Rang …"
+      units: "Eine {noun}, deren bester Rang …"
 """
 
 from __future__ import annotations
@@ -25,7 +29,9 @@ LIBRARY = Path(__file__).parents[1]
 PACKAGES = (en, de)
 """The languages of which a report may be: an edited message of any of them makes it anew."""
 
-_NOUN: ContextVar[str] = ContextVar("noun", default="record")
+FORMS = ("records", "units")
+RECORD = "record"
+_NOUN: ContextVar[str] = ContextVar("noun", default=RECORD)
 
 
 @cache
@@ -42,15 +48,26 @@ def _words(section: str) -> dict[str, Any]:
     return sentences.entries(file.parent, file.stem)
 
 
-def is_on_records(section: str, key: str) -> bool:
-    """Return whether a sentence is on the records of an attack: in a study of units it is on units."""
-    declared = _words(section).get("on_records", ())
-    return declared == "all" or f"{key}.".startswith(tuple(f"{name}." for name in declared))
-
-
 def terms_of() -> dict[str, str]:
     """Return the table, or the section of a study, with which a report has the terms of a section in its glossary."""
     return {section: words["terms_of"] for section in files() if "terms_of" in (words := _words(section))}
+
+
+def is_of_forms(entry: Any) -> bool:
+    """Return whether an entry of a file has a form for studies of records and one for studies of units."""
+    return isinstance(entry, dict) and tuple(entry) == FORMS
+
+
+def _form(entry: Any) -> Any:
+    """Return the form of an entry for what the study compares, where it has forms."""
+    return entry[FORMS[_NOUN.get() != RECORD]] if is_of_forms(entry) else entry
+
+
+@cache
+def nouns(code: str, kind: str) -> dict[str, str]:
+    """Return the words of a language for what a study compares, also with a capital letter."""
+    words = language.language(code).nouns[kind]
+    return {**words, **{name.capitalize(): word[0].upper() + word[1:] for name, word in words.items()}}
 
 
 class Sentences(sentences.Sentences):
@@ -66,20 +83,23 @@ class Sentences(sentences.Sentences):
         content: dict[str, Any] = _words(self.section)[language.current().code]
         return content
 
+    def __call__(self, key: str, **fields: str | int) -> str:
+        """Return the sentence of a key with its fields and the words for what the study compares."""
+        names = set(sentences.field_names(self._entry(key)))
+        words = nouns(language.current().code, _NOUN.get())
+        return super().__call__(key, **fields, **{name: word for name, word in words.items() if name in names})
+
     def _entry(self, key: str) -> Any:
         entry = super()._entry(key)
-        if (noun := _NOUN.get()) == "record" or not is_on_records(self.section, key):
-            return entry
-        say = language.current().of_units
         if sentences.is_choice(entry):
-            return {number: say(text, noun) for number, text in entry.items()}
-        return say(entry, noun) if isinstance(entry, str) else entry
+            return {number: _form(text) for number, text in entry.items()}
+        return _form(entry)
 
 
 @contextmanager
 def use(results: Any) -> Iterator[None]:
     """Use the language of results inside a ``with`` statement, and the words of units where a study compares them."""
-    before = _NOUN.set(getattr(results, "noun", "record"))
+    before = _NOUN.set(getattr(results, "noun", RECORD))
     try:
         with language.use(results.language):
             yield

@@ -24,7 +24,7 @@ from reident.study.documentation import fill
 
 CONFIDENTIALITY = "docs/explanation/confidentiality.md"
 
-_HEAD = ("| column | is | meaning |", "|---|---|---|")
+_HEAD = ("| column | | meaning |", "|---|---|---|")
 _FRACTION = re.compile(r"(^|_)(rate|share|low|high)$")
 _SAID_ABOVE = (
     "empty if there are fewer",

@@ -240,10 +240,11 @@ class Family:
             )
         # The attack on the file before protection has nothing to compare that file with.
         before = variants.BEFORE.keys() <= variant.labels.keys()
-        for section in ("metrics", "matching", "file_risk", *(() if before else ("utility", "larger_intruder"))):
-            if (getattr(study, section) is None) != (getattr(self.study, section) is None):
+        either = {**study.analyses, **self.study.analyses}
+        for name in sorted(study.analyses.keys() ^ self.study.analyses.keys()):
+            if either[name].is_compared and not (before and either[name].is_on_release):
                 raise self._error(
-                    variant, f": `{section}` must not be added or removed by a variant. Keep it as in the study."
+                    variant, f": `{name}` must not be added or removed by a variant. Keep it as in the study."
                 )
         # The edition is of the study with its variants, and the copies for people are of the study itself.
         return study.model_copy(update=_OF_STUDY)

@@ -15,13 +15,13 @@ from snakemake.io import local
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.step import weighing
-from reident.microaggregation.section import ORIGINAL
 from reident.pipeline import digests, family, steps
 from reident.pipeline.canonical import setting_digests
 from reident.pipeline.editions import public_metrics
 from reident.pipeline.family import CHECKLIST, FONT, Family
 from reident.pipeline.handed import Handed
 from reident.sections.base import required
+from reident.sections.files import ORIGINAL
 from reident.study import rounding
 from reident.study.model import Study
 from reident.verdict.settings import TABLES as JUDGED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reident import simulation
-from reident.microaggregation.section import ORIGINAL
+from reident.sections.files import ORIGINAL
 from reident.simulation.section import Linked, LocalAuthorities, SkewedAmounts, SyntheticSurvey
 from reident.study.model import Study
 

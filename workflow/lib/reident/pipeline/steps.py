@@ -81,12 +81,18 @@ def _function(path: str) -> Any:
 
 
 def _steps() -> Iterator[Step]:
-    """Yield every step."""
+    """Yield every step; the comparison of variants is after the steps whose tables are compared."""
+    compared: list[str] = []
     for analysis in ANALYSES:
         for line in tables.rows(analysis, "steps.csv"):
             row: dict[str, Any] = line | {name: tuple(line[name].split()) for name in ("modules", "after")}
             row |= dict.fromkeys(row.pop("traits").split(), True)
-            yield Step(**row, tables=tables.TABLES[line["rule"]])
+            made = tables.TABLES[line["rule"]]
+            if made == tables.COMPARE_VARIANTS:
+                row["after"] = tuple(compared)
+            if any(table.compared for table in made):
+                compared.append(line["rule"])
+            yield Step(**row, tables=made)
 
 
 STEPS: dict[str, Step] = {step.rule: step for step in _steps()}

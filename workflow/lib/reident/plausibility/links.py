@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from reident.intake.account import coded
 from reident.intake.severity import INVALIDATES, MATERIAL, NOTABLE, UNDERSTATES
 from reident.linkage.links import among, numbers
 from reident.plausibility.findings import MIN_LINKS, Finding
@@ -42,13 +43,13 @@ MIN_VARIABLES, MIN_HINDERED = 3, 0.1
 
 def account(tables: pd.DataFrame) -> Iterator[Finding]:
     """Yield the links that no metric can find, by the row accounts of typing and of the strata."""
-    for check, step, cause in (
-        ("links_dropped", "prepare", "link to an unknown record"),
-        ("links_outside", "stratify", "lost to stratification"),
+    for check, step, causes in (
+        ("links_dropped", "prepare", ["unknown_link"]),
+        ("links_outside", "stratify", ["lost_no_stratum", "lost_other_strata"]),
     ):
-        lines = tables[(tables["step"] == step) & (tables["file"] == "iuf")]
+        lines = coded(tables[(tables["step"] == step) & (tables["file"] == "iuf")])
         links = int(lines.loc[lines["cause"] == "in", "rows"].sum())
-        lost = int(lines.loc[lines["cause"].str.startswith(cause), "rows"].sum())
+        lost = int(lines.loc[lines["cause"].isin(causes), "rows"].sum())
         if links and lost:
             share = lost / links
             yield Finding("iuf", check, share, 0.0, links, severity_of_lost(lost, links))

@@ -15,6 +15,7 @@ import pandas as pd
 from reident import language
 from reident.challenge.limits import is_own
 from reident.intake import severity
+from reident.intake.account import coded
 from reident.ledger.chain import Chain, place_of, root_of
 from reident.ledger.stored import read_csv
 from reident.linkage.metrics import REGISTRY
@@ -234,10 +235,10 @@ class Results:
         return bool(((lines["about"] == ATTACK) & (lines["severity"] == severity.INVALIDATES)).any())
 
     def account(self, step: str, file: str) -> dict[str, int]:
-        """Return the rows of one file in one step by cause: ``in``, ``used`` and each cause of being left out."""
+        """Return the rows of one file in one step by code: ``in``, ``used`` and each cause of being left out."""
         name = {"prepare": "prepared/account.csv", "stratify": "strata/account.csv"}[step]
         lines = self.table(name)
-        lines = lines[lines["file"] == file]
+        lines = coded(lines[lines["file"] == file])
         return {cause: int(rows) for cause, rows in zip(lines["cause"], lines["rows"], strict=True)}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, NamedTuple, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar, get_args
 
 from pydantic import (
     AliasChoices,
@@ -129,6 +129,30 @@ class Section(BaseModel):
 
 
 SectionT = TypeVar("SectionT", bound=Section)
+
+
+class Analysis(Section):
+    """The section of an analysis at the top of a study file: what it asks of the rest of the study."""
+
+    needs_metrics: ClassVar[bool] = False
+    """Whether it is of no use in a study that links no records."""
+    without_units: ClassVar[str] = ""
+    """What to do where a study compares units, if it cannot; empty if it can."""
+    is_compared: ClassVar[bool] = False
+    """Whether variants are compared by it: none may then add or remove it."""
+    is_on_release: ClassVar[bool] = False
+    """Whether the attack on the file before protection is without it: it is on the release, or compares the two."""
+    reads_before: ClassVar[bool] = False
+    """Whether its steps read the records of every variant before protection."""
+
+    def fit(self, study: Any) -> None:
+        """Refuse a :class:`reident.study.model.Study` that it does not fit.
+
+        Raises
+        ------
+        ValueError
+            See :class:`Section`.
+        """
 
 
 def _leaves(annotation: Any) -> Iterator[Any]:

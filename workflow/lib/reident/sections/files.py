@@ -47,6 +47,9 @@ ENDINGS: dict[str, Format] = {
 }
 """The format of a file by the ending of its name; any other name is that of a CSV file."""
 
+ORIGINAL = "original"
+"""The side of the file before protection, or before it is masked."""
+
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
 PACKED = ("csv", "fixed-width")
 """Text formats, whose files may be compressed with gzip."""

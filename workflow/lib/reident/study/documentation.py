@@ -103,7 +103,7 @@ class _EditorSchema(GenerateJsonSchema):
         return False
 
 
-def _descriptions(model: type) -> dict[str, str]:
+def _descriptions(model: type[Section]) -> dict[str, str]:
     """Return the docstrings of the fields of a section.
 
     ``use_attribute_docstrings`` of pydantic reads them whenever a class is made, which every job would wait for.
@@ -115,7 +115,7 @@ def _descriptions(model: type) -> dict[str, str]:
             for field, text in itertools.pairwise(getattr(definition, "body", [])):
                 if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
                     texts[ast.unparse(field.target)] = " ".join(ast.literal_eval(text.value).split())
-    return texts
+    return {name: text for name, text in texts.items() if name in model.model_fields}
 
 
 def schema() -> dict[str, Any]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, create_model
 
 from reident.linkage.metrics import REGISTRY
-from reident.sections.base import Section
+from reident.sections.base import Analysis
+
+
+class _Compared(Analysis):
+    is_compared: ClassVar[bool] = True
 
 
 def _defaults_where_empty(value: Any) -> Any:
@@ -25,7 +29,7 @@ _ONE_FIELD_PER_METRIC: dict[str, Any] = {
 
 Metrics = create_model(
     "Metrics",
-    __base__=Section,
+    __base__=_Compared,
     __doc__="The metrics to compute; `{}` takes the defaults of a metric.",
     **_ONE_FIELD_PER_METRIC,
 )

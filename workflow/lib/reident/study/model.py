@@ -20,11 +20,11 @@ from reident.filerisk.section import POPULATION, SURVEY, FileRisk
 from reident.larger.section import LargerIntruder
 from reident.linkage.metrics import REGISTRY
 from reident.matching.section import HOLDOUT, ConfidentialFile, Matching, SyntheticFile
-from reident.microaggregation.section import ORIGINAL, Microaggregate
-from reident.sections.base import Day, Line, Pattern, Section, required
+from reident.microaggregation.section import Microaggregate
+from reident.sections.base import Analysis, Day, Line, Pattern, Section, required
 from reident.sections.checklist import Checklist
 from reident.sections.decision import Decision
-from reident.sections.files import SIMULATED, LinkedFiles, Name, SourceFile, table_keys
+from reident.sections.files import ORIGINAL, SIMULATED, LinkedFiles, Name, SourceFile, table_keys
 from reident.sections.keys import KeyVariable
 from reident.sections.language import DEFAULT_LANGUAGE, Code
 from reident.sections.linkage import MAX_LINKING_VARIABLES, Binning, LinkingVariable, RankFilter, Rates, Strata
@@ -148,6 +148,18 @@ class Study(Section):
         """The options of the metrics that are computed, in the order of the registry."""
         options = {name: getattr(self.metrics, name, None) for name in REGISTRY}
         return {name: option for name, option in options.items() if option is not None}
+
+    @property
+    def analyses(self) -> dict[str, Analysis]:
+        """The sections of the analyses that the study has, by their keys."""
+        sections = {name: getattr(self, name) for name in type(self).model_fields}
+        return {name: section for name, section in sections.items() if isinstance(section, Analysis)}
+
+    @property
+    def has_original(self) -> bool:
+        """Whether the study has the released records as they were before protection, declared or simulated."""
+        simulated = isinstance(self.simulate, HouseholdSurvey) and self.simulate.original
+        return simulated or (self.files is not None and self.files.original is not None)
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
@@ -325,14 +337,15 @@ class Study(Section):
     @model_validator(mode="after")
     def _has_results(self) -> Study:
         if self.metrics is None:
-            for name in (
-                "files", "units", "microaggregate", "linking_variables", "strata", "larger_intruder", "together"
-            ):  # fmt: skip
-                if getattr(self, name):
-                    raise ValueError(
-                        f"`.{name}` must not be given without `metrics`. Remove it, or add for example "
-                        "`metrics: {taxicab: {}}`."
-                    )
+            linked = [
+                name for name in ("files", "units", "linking_variables", "strata", "together") if getattr(self, name)
+            ]
+            linked += [name for name, section in self.analyses.items() if section.needs_metrics]
+            for name in linked:
+                raise ValueError(
+                    f"`.{name}` must not be given without `metrics`. Remove it, or add for example "
+                    "`metrics: {taxicab: {}}`."
+                )
         if not (self.metrics or self.matching or self.file_risk or self.attribute_disclosure):
             raise ValueError(
                 "`metrics`, `matching`, `file_risk` or `attribute_disclosure` is missing. Add at least one of them."
@@ -357,6 +370,8 @@ class Study(Section):
                 "`.microaggregate` must have exactly one source: its `path`, or `simulate` with the kind "
                 "`skewed-amounts`. Remove the other, or add one."
             )
+        if self.file_risk is None and isinstance(self.simulate, LocalAuthorities):
+            raise _without_use(self.simulate, "file_risk")
         survey = isinstance(self.simulate, SyntheticSurvey)
         if self.matching is None and survey:
             raise _without_use(self.simulate, "matching")
@@ -377,24 +392,9 @@ class Study(Section):
         return self
 
     @model_validator(mode="after")
-    def _risk_fits(self) -> Study:
-        authorities = isinstance(self.simulate, LocalAuthorities)
-        if self.file_risk is not None:
-            self.file_risk.check_files({**self.linked_sources, **self.matched_sources}, simulated=authorities)
-            self.file_risk.check_key(self.risk_key, self.risk_id)
-            self.file_risk.check_targets(self.linking_variables)
-            self.file_risk.check_household(self.risk_units)
-        elif authorities:
-            raise _without_use(self.simulate, "file_risk")
-        return self
-
-    @model_validator(mode="after")
-    def _attribution_fits(self) -> Study:
-        if self.attribute_disclosure is not None:
-            untreated = self.files is not None and self.files.original is not None
-            self.attributed.check_files(untreated=untreated, matched=self.matching is not None)
-            keys, targets = self.attribution_variables
-            self.attributed.check_names([*keys, *targets], self.attribution_ids)
+    def _analyses_fit(self) -> Study:
+        for section in self.analyses.values():
+            section.fit(self)
         return self
 
     @model_validator(mode="after")
@@ -402,34 +402,6 @@ class Study(Section):
         if self.decision is not None:
             key = [variable.name for variable in self.risk_key] if self.file_risk else ()
             self.decision.check(self.limited, self.file_risk.known_to_all(key) if self.file_risk else ())
-        return self
-
-    @model_validator(mode="after")
-    def _utility_fits(self) -> Study:
-        if self.utility is None:
-            return self
-        declared = self.files is not None and self.files.original is not None
-        simulated = isinstance(self.simulate, HouseholdSurvey) and self.simulate.original
-        if not declared and not simulated:
-            raise ValueError(
-                "`.utility` must not be given without the file before protection. Add `files.original` (or "
-                "`simulate.original: true`), or remove `utility`."
-            )
-        strata = {variable.name: "categorical" for variable in self.strata}
-        self.utility.check({**strata, **{one.name: one.type for one in self.linking_variables}})
-        return self
-
-    @model_validator(mode="after")
-    def _why_fits(self) -> Study:
-        if self.why is not None:
-            if self.metrics is None:
-                raise ValueError("`.why` must not be given without `metrics`. Add `metrics`, or remove `why`.")
-            self.why.check({one.name: one.type for one in self.linking_variables})
-            if self.why.suggest and not (self.decision and self.decision.given("metrics")):
-                raise ValueError(
-                    "`.why.suggest` must not be `true` without a limit on the rates. Add one to `decision`, such as "
-                    "`conditional_rate_at_most: 0.1`, or remove `suggest`."
-                )
         return self
 
     @model_validator(mode="after")

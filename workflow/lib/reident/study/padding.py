@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from reident.filerisk.section import SURVEY
-from reident.microaggregation.section import ORIGINAL
 from reident.sections.codes import Coding, clean
-from reident.sections.files import SourceFile
+from reident.sections.files import ORIGINAL, SourceFile
 from reident.sections.keys import KeyVariable
 from reident.sections.recodes import OTHERWISE, span
 

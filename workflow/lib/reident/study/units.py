@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from reident.attribution.section import PUF
 from reident.linkage.metrics import REGISTRY
 
-_ELSEWHERE = "use it in a study without `units`."
-
-_SECTIONS = {
-    "microaggregate": "Remove it, or name the masked file under `files`.",
-    "larger_intruder": f"Remove it, or {_ELSEWHERE}",
-    "why": f"Remove it, or {_ELSEWHERE}",
-    "utility": f"Remove it, or {_ELSEWHERE}",
-}
-"""The sections that cannot take units yet, and what to do about each."""
+if TYPE_CHECKING:
+    from reident.study.model import Study
 
 
-def check(study: Any) -> None:
-    """Refuse in a :class:`reident.study.model.Study` what does not go with units, and what needs them.
+def check(study: Study) -> None:
+    """Refuse in a study what does not go with units, and what needs them.
 
     Raises
     ------
@@ -34,14 +26,9 @@ def check(study: Any) -> None:
                     "the columns that identify a unit in each file."
                 )
         return
-    for name, remedy in _SECTIONS.items():
-        if getattr(study, name) is not None:
-            raise ValueError(f"`.{name}` must not be given with `units`. {remedy}")
-    if study.attribute_disclosure is not None and study.attributed.released == PUF:
-        raise ValueError(
-            "`.attribute_disclosure.released` must not be `puf` with `units`, because it compares single records. Use "
-            "it in a study without `units`."
-        )
+    for name, section in study.analyses.items():
+        if section.without_units:
+            raise ValueError(f"`.{name}` must not be given with `units`. {section.without_units}")
     if study.linked_files.eif.person is not None:
         raise ValueError(
             "`.files.eif.person` must not be given with `units`. Remove it; the column may be one of `units.eif`."

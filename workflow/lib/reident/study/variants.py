@@ -36,18 +36,13 @@ BEFORE = {"before": "protection"}
 def before_protection(study: Study) -> tuple[Varied, ...]:
     """Return the values that put the file before protection in place of the PUF; empty without such a file."""
     settings: dict[str, Any] = dict.fromkeys(_coarsened(study))
-    # These compare the released file with this one, or are about the released file alone.
-    compared = {
-        name: None
-        for name in ("attribute_disclosure", "utility", "larger_intruder")
-        if getattr(study, name) is not None
-    }
+    without = {name: None for name, section in study.analyses.items() if section.is_on_release}
     if study.files is not None and study.files.original is not None:
         original = study.files.original.model_dump(mode="json", exclude_defaults=True)
-        settings |= {"files.puf": {**original, "id": list(study.files.puf.id)}, "files.original": None, **compared}
+        settings |= {"files.puf": {**original, "id": list(study.files.puf.id)}, "files.original": None, **without}
     elif isinstance(study.simulate, HouseholdSurvey) and study.simulate.original:
         treatment = {f"simulate.treatment.{name}": value for name, value in UNTREATED.items()}
-        settings |= {"simulate.original": False, **treatment, **compared}
+        settings |= {"simulate.original": False, **treatment, **without}
     else:
         return ()
     return tuple(Varied(name=name, combinations={label: settings}) for name, label in BEFORE.items())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import yaml
@@ -14,7 +14,13 @@ from reident.linkage.recodings import Change
 from reident.sections.coarsening import plain
 from reident.sections.decision import Decision
 from reident.suggestion.search import MAX_RUNS, Tried
+from reident.suggestion.step import is_limited
 from reident.utility.frontier import dominated
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reident.study.model import Study
 
 RATES = ["place", "metric", *COLUMNS.values(), "conditional_low", "conditional_high", "n_suspected"]
 MAX_VARIANTS = 10
@@ -96,6 +102,17 @@ def settings(one: Tried, changes: Mapping[str, Sequence[Change]]) -> dict[str, A
         key = f"linking_variables.{variable}"
         variant |= {key: None} if coarsening is None else {f"{key}.coarsen": plain(coarsening)}
     return variant
+
+
+def answer(file: str, study: Study, results: Path, read: Callable[[Path], pd.DataFrame]) -> tuple[str, bool]:
+    """Return a line on the search for a study file, and whether the study could be searched; `read` reads a table."""
+    if not is_limited(study):
+        wrong = "`suggest` needs a limit on the rates of `metrics`"
+        return f"{file}: {wrong}. Add one to `decision`, for example `conditional_rate_at_most: 0.1`.", False
+    suggestions, variants = (results / study.id / f"suggest/{name}" for name in ("suggestions.csv", "variants.yaml"))
+    strata = ". Coarser strata were not tried" if study.strata else ""
+    line = f"{study.id}: {sentence(read(suggestions))}{strata}"
+    return f"{line}. See {suggestions}, and {variants} for the study file.", True
 
 
 def sentence(suggestions: pd.DataFrame) -> str:

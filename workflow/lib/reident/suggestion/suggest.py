@@ -11,18 +11,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
-from reident.linkage.attack import AttackFiles
+from reident.linkage import counterfactual
+from reident.linkage.attack import AttackFiles, attack
+from reident.linkage.counterfactual import Changes
 from reident.linkage.metrics.contract import ScoringContext
 from reident.linkage.recodings import Change, changes
-from reident.suggestion import trial
+from reident.linkage.settings import WHOLE
 from reident.suggestion.outcome import Outcome, outcome
 from reident.suggestion.search import MAX_RUNS, Chosen, Result, Search
 from reident.suggestion.settings import SuggestionSettings
+from reident.utility import measure
 from reident.why import explanation
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
+
+LOSSES = ("values_changed", "pmse", "loss")
 
 
 def suggest(
@@ -52,8 +58,8 @@ def suggest(
         coarsenings = {variable: tried[variable][place].coarsening for variable, place in chosen}
         file = folder / f"{_name(chosen)}.json"
         result = _load(file) if file.is_file() else None
-        if result is None and (rates := trial.rates(settings, files, coarsenings, context)) is not None:
-            result = Result(rates, trial.loss(settings, files, coarsenings))
+        if result is None and (rates := _rates(settings, files, coarsenings, context)) is not None:
+            result = Result(rates, _loss(settings, files, coarsenings))
             _keep(file, result)
         n_sets += 1
         progress(min(n_sets / (MAX_RUNS + 1), 1.0))
@@ -61,6 +67,29 @@ def suggest(
 
     search = Search(tried, _prevented(settings, files, positions, tried, context), settings.decision, run)
     return outcome(search.search(), tried, settings.decision)
+
+
+def _rates(
+    settings: SuggestionSettings, files: AttackFiles, changes: Changes, context: ScoringContext
+) -> pd.DataFrame | None:
+    """Return the rates of each metric with changes, None for a variable that is left out; None if they are refused."""
+    recoded = counterfactual.recode(settings.attack, files, changes)
+    if recoded is None:
+        return None
+    lines = attack(*recoded, context).rates
+    return lines[lines["stratum"] == WHOLE].reset_index(drop=True)
+
+
+def _loss(settings: SuggestionSettings, files: AttackFiles, changes: Changes) -> dict[str, float]:
+    """Return the losses against the released records of the study; a variable that is left out is missing in all."""
+    original = released = files.prepared["puf"]
+    coarser = counterfactual.recoded_tables(settings.attack.variables, {"puf": released}, changes)["puf"]
+    for name in changes:
+        nothing = pa.nulls(released.num_rows, released[name].type)
+        column = coarser[name] if name in coarser.column_names else nothing
+        released = released.set_column(released.column_names.index(name), name, column)
+    summary = measure.measure(settings.measuring, original, released).summary.iloc[0]
+    return {name: float(summary[name]) for name in LOSSES}
 
 
 def changes_by_variable(settings: SuggestionSettings, files: AttackFiles) -> dict[str, list[Change]]:
@@ -85,8 +114,7 @@ def _prevented(
     for name in settings.attack.metrics:
         if not settings.decision.given("metrics", name):
             continue
-        attack = settings.attack.search(name)
-        lines = explanation.prevented(attack, name, files, positions[name], every, context)
+        lines = explanation.prevented(settings.attack.search(name), name, files, positions[name], every, context)
         shares = {
             (str(line.variable), str(line.recoding)): float(np.nan_to_num(line.prevented_rate))
             for line in lines.itertuples()

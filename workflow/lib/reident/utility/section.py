@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from reident.sections.base import Section, refuse_repeats
+from reident.sections.base import Analysis, Section, refuse_repeats
 from reident.sections.files import Name
+
+if TYPE_CHECKING:
+    from reident.study.model import Study
 
 Loss = Literal["pmse", "values_changed", "univariate", "pairwise", "overlap"]
 
@@ -22,8 +25,13 @@ class Regression(Section):
     """The linking variables and strata variables that explain it."""
 
 
-class Utility(Section):
+class Utility(Analysis):
     """The effect of protection on the data: the released records compared with the same records before protection."""
+
+    without_units: ClassVar[str] = "Remove it, or use it in a study without `units`."
+    is_compared: ClassVar[bool] = True
+    is_on_release: ClassVar[bool] = True
+    reads_before: ClassVar[bool] = True
 
     loss: Loss = "pmse"
     """The measure that is drawn against the risk, and by which the first page names the variant with the least loss.
@@ -33,6 +41,16 @@ class Utility(Section):
     §13."""
     regression: Regression | None = None
     """A linear regression whose coefficients are compared. If absent: not computed."""
+
+    def fit(self, study: Study) -> None:
+        """Refuse a study without the file before protection, and a regression that does not fit its variables."""
+        if not study.has_original:
+            raise ValueError(
+                "`.utility` must not be given without the file before protection. Add `files.original` (or "
+                "`simulate.original: true`), or remove `utility`."
+            )
+        strata = {variable.name: "categorical" for variable in study.strata}
+        self.check({**strata, **{one.name: one.type for one in study.linking_variables}})
 
     def check(self, types: Mapping[str, str]) -> None:
         """Refuse a regression that does not fit linking and strata variables of these types."""

@@ -17,13 +17,13 @@ from reident.intake.settings import PreparationSettings
 from reident.matching.section import HOLDOUT
 from reident.matching.settings import CONFIDENTIAL
 from reident.microaggregation import masking
-from reident.microaggregation.section import ORIGINAL
 from reident.microaggregation.settings import MaskingSettings
 from reident.pipeline import family
 from reident.pipeline.family import Family
 from reident.pipeline.sources import drawn_files
 from reident.pipeline.steps import STEPS
 from reident.plausibility import grouping
+from reident.sections.files import ORIGINAL
 from reident.study import checklists, editions, named_files, rounding, variants
 from reident.study.model import Study
 from reident.validation import analyses, linked, studyfile

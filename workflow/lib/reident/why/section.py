@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
-from reident.sections.base import Section
+from reident.sections.base import Analysis
 from reident.sections.coarsening import NamedCoarsening
 
+if TYPE_CHECKING:
+    from reident.study.model import Study
 
-class Why(Section):
+
+class Why(Analysis):
     """The explanation of confirmed records: the variables that carry the claims, and preventive changes."""
+
+    needs_metrics: ClassVar[bool] = True
+    without_units: ClassVar[str] = "Remove it, or use it in a study without `units`."
 
     recodings: tuple[NamedCoarsening, ...] | None = Field(None, max_length=200)
     """The coarser values of linking variables that are tried, besides leaving out each variable. If absent: the usual
@@ -23,6 +30,15 @@ class Why(Section):
 
     suggest: bool = False
     """Whether every run searches for coarser values as `snakemake suggest` does. Source: METHODS §6.4."""
+
+    def fit(self, study: Study) -> None:
+        """Refuse recodings that do not fit the linking variables, and a search without a limit on the rates."""
+        self.check({one.name: one.type for one in study.linking_variables})
+        if self.suggest and not (study.decision and study.decision.given("metrics")):
+            raise ValueError(
+                "`.why.suggest` must not be `true` without a limit on the rates. Add one to `decision`, such as "
+                "`conditional_rate_at_most: 0.1`, or remove `suggest`."
+            )
 
     def check(self, types: Mapping[str, str]) -> None:
         """Refuse recodings that do not fit linking variables of these types, and two with one name for one variable."""

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from reident.linkage import functions
-from reident.linkage.metrics.contract import Measure, Metric, Scored, ScoringContext, job_arguments, scored
+from reident.linkage.metrics.contract import OF_GROUPS, Measure, Metric, Scored, ScoringContext, job_arguments, scored
 from reident.linkage.metrics.unit_pairs import nearest
 from reident.sections.base import Pattern, Section
 from reident.sections.codes import Coding, normaliser
@@ -499,6 +499,7 @@ METRIC = Metric(
     score_units=score_units,
     measure=measure,
     look=("#8a5aa8", "D"),
+    pair_cost=OF_GROUPS,
     is_standard=True,
     depends_on_size=lambda _: False,
     check_units=check_units,

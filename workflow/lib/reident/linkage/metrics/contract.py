@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 OptionsT = TypeVar("OptionsT", bound=Section)
 
+OF_GROUPS = 1e-10
+"""The cost of a pair for a metric whose kernel excludes whole groups of records."""
 
 MAX_SMALL = 64
 """Records of both files up to which a stratum is small: it is faster to compare its pairs than to prepare a search."""
@@ -218,6 +220,8 @@ class Metric(NamedTuple, Generic[OptionsT]):
         ``whole`` is whether a unit is compared with all of its members.
     look : tuple of str
         Its colour and marker in figures.
+    pair_cost : float
+        Seconds of one processor for a pair of records and a variable, rounded up (METHODS §6.10).
     """
 
     name: str
@@ -239,6 +243,7 @@ class Metric(NamedTuple, Generic[OptionsT]):
     depends_on_size: Callable[[OptionsT], bool] = lambda _: True
     check_units: Callable[[OptionsT, bool], None] = lambda _, __: None
     look: tuple[str, str] = ("#5b6670", "o")
+    pair_cost: float = 2e-8
 
     def table(self, options: OptionsT) -> Literal["binned", "prepared"]:
         """Return the table that the metric compares with these options."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field
 
-from reident.linkage.metrics.contract import Measure, Metric, Scored, ScoringContext, job_arguments, scored
+from reident.linkage.metrics.contract import OF_GROUPS, Measure, Metric, Scored, ScoringContext, job_arguments, scored
 from reident.linkage.metrics.unit_pairs import nearest
 from reident.sections.base import Rational, Section
 from reident.sections.exact import SCALE
@@ -125,6 +125,7 @@ METRIC = Metric(
     measure=measure,
     low_is_best=lambda _: True,
     look=("#1b8a6b", "^"),
+    pair_cost=OF_GROUPS,
     is_standard=True,
     depends_on_size=lambda _: False,
 )

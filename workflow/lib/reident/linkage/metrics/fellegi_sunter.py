@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from reident.linkage.batches import is_new
-from reident.linkage.metrics.contract import Measure, Metric, Scored, ScoringContext, job_arguments, scored
+from reident.linkage.metrics.contract import OF_GROUPS, Measure, Metric, Scored, ScoringContext, job_arguments, scored
 from reident.linkage.metrics.levels import (
     DIFFER,
     LEVELS,
@@ -355,6 +355,7 @@ METRIC = Metric(
     by_value=lambda options: options.levels == "difference",
     splits=False,
     look=("#a3335c", "P"),
+    pair_cost=OF_GROUPS,
     is_standard=True,
     depends_on_size=depends_on_size,
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
-from reident.linkage.metrics.contract import Measure, Metric, Scored, ScoringContext, job_arguments, scored
+from reident.linkage.metrics.contract import OF_GROUPS, Measure, Metric, Scored, ScoringContext, job_arguments, scored
 from reident.linkage.metrics.unit_pairs import nearest
 from reident.sections.base import Rational, Section
 from reident.sections.exact import SCALE
@@ -112,6 +112,7 @@ METRIC = Metric(
     measure=measure,
     low_is_best=lambda _: True,
     look=("#c05a1c", "s"),
+    pair_cost=OF_GROUPS,
     is_standard=True,
     depends_on_size=lambda _: False,
     check_units=check_units,

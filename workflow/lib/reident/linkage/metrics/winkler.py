@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from reident.linkage.metrics.contract import Metric, Scored, ScoringContext, job_arguments, scored
+from reident.linkage.metrics.contract import OF_GROUPS, Metric, Scored, ScoringContext, job_arguments, scored
 from reident.sections.base import Section
 from reident.sections.exact import ULPS
 
@@ -176,5 +176,6 @@ METRIC = Metric(
     check=check,
     low_is_best=lambda options: isinstance(options.agreement, Closest),
     look=("#7a6a00", "v"),
+    pair_cost=OF_GROUPS,
     depends_on_size=lambda options: isinstance(options.agreement, Nearest),
 )

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from reident.intake.account import OF_UNITS
 from reident.language import messages
 from reident.page.columns import columns
-from reident.page.common import OF_UNITS
 from reident.page.layout import ReportColumn, block, paragraphs, table
 from reident.page.sentences import Sentences
 from reident.page.strata import shown_strata, with_strata_note

@@ -213,7 +213,7 @@ def _rates(results: Results) -> list[Choice]:
         Choice(TEXT("denominator.choice"), TEXT("denominator.in_force"), TEXT("denominator.others"), "§6"),
     ]
     if results.has("prepared/account.csv"):
-        unknown = results.account("prepare", "iuf").get("link to an unknown record", 0)
+        unknown = results.account("prepare", "iuf").get("unknown_link", 0)
         iuf = (results.study.get("files") or {}).get("iuf", {})
         tolerated = iuf.get("unknown_links_at_most", 0)
         text = TEXT("unknown_links.in_force", unknown=unknown, tolerated=tolerated)
