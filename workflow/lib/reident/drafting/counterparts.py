@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,8 @@ from reident.drafting import codes, dates, names, types
 from reident.drafting.links import Links
 from reident.drafting.profile import DraftColumn
 from reident.drafting.sheet import percent
-from reident.intake import units
+from reident.plausibility import conversions
+from reident.plausibility.conversions import Conversion
 from reident.plausibility.crosstable import CrossTable
 from reident.sections.codes import clean, number
 
@@ -163,7 +163,7 @@ def _distributions(first: DraftColumn, second: DraftColumn) -> float:
     """Return 1 less the largest difference of the two distribution functions."""
     if not first.sample.size or not second.sample.size:
         return 0.0
-    return 1 - units.apart(first.sample, second.sample)
+    return 1 - conversions.apart(first.sample, second.sample)
 
 
 def _codes(first: DraftColumn, second: DraftColumn) -> float:
@@ -196,7 +196,7 @@ def _association(
         sides = ((first, first_column), (second, second_column))
         numbers = np.array([_numbers(values[present], column) for values, column in sides])
         numbers = numbers[:, ~np.isnan(numbers).any(axis=0)]
-        return (units.rank_correlation(*numbers) if numbers.size else 0.0), n
+        return (conversions.rank_correlation(*numbers) if numbers.size else 0.0), n
     if any(column.levels is None or len(column.values) > _MAX_CATEGORIES for column in (first_column, second_column)):
         normal = [np.array([_normal(value) for value in values[present]]) for values in (first, second)]
         return float((normal[0] == normal[1]).mean()), n
@@ -226,30 +226,17 @@ def _numbers(values: np.ndarray, column: DraftColumn) -> np.ndarray:
     return np.array([np.nan if value is None else value for value in found], float)
 
 
-def unit(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> units.Unit | None:
+def conversion(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Conversion | None:
     """Return the conversion of numbers of the second file to those of the first, if they are in another unit."""
-    if pair.puf.dates and pair.eif.dates:
-        return _shift(pair, linked)
-    if not (pair.puf.is_numeric and pair.eif.is_numeric):
+    are_dates = bool(pair.puf.dates and pair.eif.dates)
+    if not are_dates and not (pair.puf.is_numeric and pair.eif.is_numeric):
         return None
-    numbers = None
     if linked is not None:
-        numbers = _numbers(linked[0], pair.puf), _numbers(linked[1], pair.eif)
-    return units.unit(pair.puf.sample, pair.eif.sample, numbers)
-
-
-def _shift(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> units.Unit | None:
-    """Return the number of days by which the dates of the second file differ in most links; None if they do not."""
-    if linked is None:
-        return None
-    puf, eif = _numbers(linked[0], pair.puf), _numbers(linked[1], pair.eif)
-    apart = np.floor(puf) - np.floor(eif)
-    apart = apart[~np.isnan(apart)]
-    if len(apart) < _MIN_LINKS:
-        return None
-    days = float(np.median(apart))
-    equal = days and (apart == days).mean() > 0.5
-    return units.Unit(Fraction(1), Fraction(days), len(apart)) if equal else None
+        numbers = np.array([_numbers(linked[0], pair.puf), _numbers(linked[1], pair.eif)])
+        numbers = (np.floor(numbers) if are_dates else numbers)[:, np.isfinite(numbers).all(axis=0)]
+        if numbers.shape[1] >= conversions.MIN_PAIRS:
+            return conversions.find(*numbers, dates=are_dates)
+    return None if are_dates else conversions.of_distributions(pair.puf.sample, pair.eif.sample)
 
 
 def linked_codes(links: Links | None, pair: Pair) -> tuple[np.ndarray, np.ndarray] | None:

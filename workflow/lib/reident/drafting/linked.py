@@ -19,9 +19,9 @@ from reident.drafting.source import describe
 from reident.drafting.types import Kind
 from reident.errors import InputError
 from reident.intake.severity import MIN_RECORDS
-from reident.intake.units import Unit
 from reident.linkage.metrics import standard
 from reident.linkage.metrics.unicity import MAX_VARIABLES
+from reident.plausibility.conversions import Conversion
 from reident.sections import codes
 from reident.sections.days import ISO
 from reident.sections.exact import rational_text
@@ -38,13 +38,13 @@ class Variable(NamedTuple):
     recode: Recode
     missing: dict[str, Missing]
     linked: tuple[np.ndarray, np.ndarray] | None
-    unit: Unit | None = None
+    conversion: Conversion | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether the analyst must decide something of it."""
         undecided = any(item.todo for item in self.missing.values()) or self.kind.kind == TODO
-        return undecided or not self.pair.sure or self.unit is not None or self._lacks_codes
+        return undecided or not self.pair.sure or self.conversion is not None or self._lacks_codes
 
     @property
     def _lacks_codes(self) -> bool:
@@ -146,8 +146,8 @@ def _variable(name: str, pair: Pair, links: Links | None) -> Variable:
         side: draft.missing(column, kind.kind, recode.missing.get(side, ()), recode.values.get(side, ()))
         for side, column in (("puf", pair.puf), ("eif", pair.eif))
     }
-    unit = counterparts.unit(pair, linked) if kind.kind != "categorical" else None
-    return Variable(name, pair, kind, recode, missing, linked, unit)
+    conversion = counterparts.conversion(pair, linked) if kind.kind != "categorical" else None
+    return Variable(name, pair, kind, recode, missing, linked, conversion)
 
 
 def _left_over(
@@ -281,7 +281,7 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
         )
         decide = '; write the table, as in {"a": "1"}, or {} if codes are the same' if recode.table is None else ""
         sheet.add(f"    recode: {{{recode.side}: {written}}}", f"{recode.reason}{hidden}{decide}")
-    if typed and variable.unit is not None:
+    if typed and variable.conversion is not None:
         sheet.add(f"    convert: {TODO}", _other_unit(variable))
 
 
@@ -300,7 +300,7 @@ def _dates(sheet: Sheet, pair: Pair) -> None:
 
 def _other_unit(variable: Variable) -> str:
     """Return the conversion that is proposed, with its evidence."""
-    unit = variable.unit
+    unit = variable.conversion
     if unit is None:
         return ""
     terms = [f"times: {rational_text(unit.times)}"] if unit.times != 1 else []

@@ -75,7 +75,8 @@ def _cross(puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
 def recode(puf: np.ndarray, eif: np.ndarray, half: np.ndarray) -> float | None:
     """Return how much a recode learnt on one half of the links raises agreement on the other; None if it does not.
 
-    A code of the EIF becomes the one that more than half of its links have, of at least three.
+    A code of the EIF becomes the one that more than half of its links have, of at least three. What strangers gain by
+    it does not count: a rare code agrees more often if it becomes a frequent one, and tells less.
     """
     gains = np.zeros(len(puf))
     k = int(max(puf.max(), eif.max())) + 1
@@ -87,6 +88,8 @@ def recode(puf: np.ndarray, eif: np.ndarray, half: np.ndarray) -> float | None:
         to = np.where(clear, best, np.arange(k))
         tried = ~learnt
         gains[tried] = (to[eif[tried]] == puf[tried]).astype(float) - (eif[tried] == puf[tried])
+        shares = np.bincount(puf, minlength=k) / len(puf)
+        gains[tried] -= shares[to[eif[tried]]] - shares[eif[tried]]
     total, changed = gains.sum(), np.abs(gains).sum()
     if changed and total > _Z * np.sqrt(changed) and total >= MIN_GAIN * len(puf):
         return float(total / len(puf))
@@ -101,7 +104,7 @@ def spread_codes(own: np.ndarray, other: np.ndarray) -> float:
     """
     cross = _cross(own, other)
     n = cross.sum(1)
-    seen = n >= MIN_LINKS // 2
+    seen, alone = n >= MIN_LINKS // 2, 2 * n > 3 * cross.sum(0)  # one that both files have about as often is a value
     if seen.sum() < 3:
         return 0.0
     itself = cross.diagonal()[seen] / n[seen]
@@ -114,10 +117,12 @@ def spread_codes(own: np.ndarray, other: np.ndarray) -> float:
     noise = 0.4 * np.sqrt(others_shares * (1 - others_shares) / n[:, None]).sum(1)
     median = np.array([np.median(np.delete(distance, at)) for at in range(len(n))])
     spread = (
-        (n >= 0.05 * len(own))
+        alone[seen]
+        & (n >= 0.05 * len(own))
         & (n >= 8)
         & (distance < 1.6 * noise)
         & (distance < 0.45 * median)
-        & (itself < by_chance + 0.15)
+        & (2.5 * noise < median)
+        & (itself < by_chance + 2 * np.sqrt(np.maximum(by_chance * (1 - by_chance), 0.25 / n) / n))
     )
     return float(n[spread].sum() / len(own))

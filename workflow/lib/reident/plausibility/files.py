@@ -14,6 +14,9 @@ from reident.plausibility.records import Records, Sides
 MIN_REPEATS = 0.2
 """The smallest excess of the share of records that repeat over that of the other file."""
 
+MIN_VALUES = 30
+"""The fewest numbers of a variable that tells records apart: exact repeats decide by themselves where it takes part."""
+
 MIN_DISTANCE = 0.5
 """The smallest distance of two distributions that hardly overlap."""
 
@@ -27,9 +30,11 @@ def repeats(records: Records) -> Iterator[Finding]:
             continue
         share, usual = float((twins[side] > 0).mean()), float((twins[other] > 0).mean())
         size = max(len(twins[side]) - 1, 1) / max(len(twins[other]) - 1, 1)
-        expected = float(coarse[other].mean()) * size
         by_size = float((1 - np.exp(-twins[other] * max(size, 1))).mean())
-        is_more = share > max(usual, by_size) + MIN_REPEATS and coarse[side].mean() > 1.3 * expected + 0.2
+        expected = float(coarse[other].mean()) * size
+        is_repeated = coarse[side].mean() > 1.3 * expected + 0.2 or _are_copies(twins[side])
+        is_repeated = is_repeated or share > 2 * _by_chance(records, side) + 0.1
+        is_more = share > max(usual, by_size) + MIN_REPEATS and is_repeated
         severity = UNDERSTATES if is_more and len(twins[side]) >= MIN_LINKS else ""
         yield Finding(side, "repeats", share, usual, len(twins[side]), severity, "units" if severity else "")
 
@@ -42,6 +47,33 @@ def _twins(hashed: np.ndarray) -> np.ndarray:
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
     sizes = np.diff(np.r_[starts, len(ordered)])
     return np.repeat(sizes - 1, sizes)
+
+
+def _by_chance(records: Records, side: str) -> float:
+    """Return the share of records that would repeat if their most telling number went with the others by chance; or 1.
+
+    The number is the one with most values, of those with :data:`MIN_VALUES`. It is drawn among the records of the same
+    fifth of it and the same other values.
+    """
+    numbers = {name: values.numbers[side] for name, values in records.variables.items() if values.numbers}
+    telling = {name: len(np.unique(column)) for name, column in numbers.items()}
+    name = max(telling, key=lambda one: telling[one], default="")
+    if not name or telling[name] < MIN_VALUES:
+        return 1.0
+    inside = records.strata[side] >= 0
+    others = [values.numbers or values.codes for key, values in records.variables.items() if key != name]
+    cell = joined(records, side, others)[inside]
+    fifths = records.variables[name].codes[side][inside] + 1
+    rest = np.unique(cell, return_inverse=True, return_counts=True)
+    own = np.unique(numbers[name][inside], return_inverse=True, return_counts=True)
+    fifth = np.bincount(fifths)[fifths]
+    expected = (rest[2][rest[1]] - 1) * own[2][own[1]] / fifth
+    return float((1 - np.exp(-expected)).mean())
+
+
+def _are_copies(twins: np.ndarray) -> bool:
+    """Return whether every record is there twice, or any other number of times, by its twins."""
+    return len(twins) >= MIN_LINKS and bool(np.gcd.reduce(twins + 1) > 1)
 
 
 def _codes(records: Records, side: str) -> np.ndarray:

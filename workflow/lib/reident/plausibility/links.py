@@ -34,6 +34,12 @@ MAX_QUERIES, MAX_COMPARED = 300, 10_000_000
 _DISTANCES = np.array([0.001, 0.02, 0.06, 0.15, 0.35])
 """Distances of numbers, as shares of all numbers between the two, between which two records agree alike."""
 
+_CODES, _NUMBERS = (np.array([0.5, *np.linspace(0, 1, levels)]) for levels in (2, len(_DISTANCES) + 1))
+"""How far records of each level of agreement are apart."""
+
+MIN_VARIABLES, MIN_HINDERED = 3, 0.1
+"""The fewest variables of which one may hinder an attack, and the smallest share of partners found more without it."""
+
 
 def account(tables: pd.DataFrame) -> Iterator[Finding]:
     """Yield the links that no metric can find, by the row accounts of typing and of the strata."""
@@ -71,11 +77,13 @@ class Evidence(NamedTuple):
     ----------
     true, strangers : levels of agreement by variable, int (n,) and (n, k)
     weights : by variable, how much likelier each level is for links than for strangers, as a logarithm
+    disagreement : by variable, how far records of each level are apart, from 0 to 1; ½ where a value is missing
     """
 
     true: dict[str, np.ndarray]
     strangers: dict[str, np.ndarray]
     weights: dict[str, np.ndarray]
+    disagreement: dict[str, np.ndarray]
 
 
 def evidence(records: Records) -> Evidence | None:
@@ -90,7 +98,33 @@ def evidence(records: Records) -> Evidence | None:
         {name: _levels(values, ("puf", "eif"), *rows) for name, values in records.variables.items()}
         for rows in ((puf, eif), (puf[:, None], strangers))
     )
-    return Evidence(true, others, {name: _weights(true[name], others[name]) for name in true})
+    weights = {name: _weights(true[name], others[name]) for name in true}
+    apart = {name: _CODES if values.places is None else _NUMBERS for name, values in records.variables.items()}
+    return Evidence(true, others, weights, apart)
+
+
+def hinders(agreement: Evidence, name: str) -> bool:
+    """Return whether a plain attack finds more partners without a variable: by a tenth, and three standard errors.
+
+    It counts the variables that disagree, numbers by how far they are apart, and claims the best record, equal ones in
+    equal shares.
+    """
+    if len(agreement.true) < MIN_VARIABLES:
+        return False
+    with_, without = (_claims(agreement, [other for other in agreement.true if other != left]) for left in ("", name))
+    gains = without - with_
+    error = float(gains.std()) / np.sqrt(len(gains))
+    return bool(gains.mean() > max(MIN_HINDERED * with_.mean(), 3 * error))
+
+
+def _claims(agreement: Evidence, names: list[str]) -> np.ndarray:
+    """Return the probability that the best record of the plain attack is the partner, for each link."""
+    own, others = (
+        np.sum([agreement.disagreement[name][levels[name]] for name in names], axis=0)
+        for levels in (agreement.true, agreement.strangers)
+    )
+    better, equal = others < own[:, np.newaxis] - 1e-9, np.abs(others - own[:, np.newaxis]) <= 1e-9
+    return np.where(better.any(1), 0.0, 1 / (1 + equal.sum(1)))
 
 
 def partners(agreement: Evidence) -> Iterator[Finding]:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 from scipy.special import bdtrc
 
 from reident.intake.severity import NOTABLE, UNDERSTATES
-from reident.plausibility.findings import MIN_LINKS, Finding
+from reident.plausibility import conversions
+from reident.plausibility.findings import MIN_LINKS, Finding, is_value
 from reident.plausibility.records import FIFTHS, quantiles
-
-MIN_GAIN, NOTABLE_GAIN = 0.06, 0.02
-"""The smallest gains in closeness, of 1, for which a conversion is proposed with a reservation, or at all."""
 
 MAX_CLOSENESS = 0.4
 """The largest mean closeness of numbers of another size: ties alone can make the fifths of near numbers differ."""
 
-MAX_NOISE = 1.7
-"""The largest ratio of the spreads of both files that noise in one of them may bring about."""
+MAX_OVERLAP = 0.9
+"""The distance of both distributions (KS) from which an intruder sees from the files alone that they differ."""
+
+MIN_PART, MIN_OF_PART = 0.12, 12
+"""The smallest share of the links, and the fewest, that differ by one number, and three times as many as by another."""
+
+MIN_EXCHANGED = 0.05
+"""The smallest share of dates whose day and month are exchanged."""
+
+MIN_CODE, MAX_DISTANCE = 0.05, 0.25
+"""The smallest share of the links that have a number which may be a code, and the largest distance (KS) of its partners
+from everyone's."""
 
 _Z = 4.0
 """Standard errors by which a gain exceeds nothing."""
@@ -28,61 +34,8 @@ _Z = 4.0
 _LARGE_FACTOR = 2.0
 """The logarithm of a factor that fewer than ten links show: no noise makes five or more numbers differ by it."""
 
-
-class Conversion(NamedTuple):
-    """The conversion of numbers of the EIF to those of the PUF: `times` and `plus`."""
-
-    times: float
-    plus: float
-
-    def apply(self, values: np.ndarray) -> np.ndarray:
-        """Return the converted numbers."""
-        return self.times * values + self.plus
-
-    @property
-    def words(self) -> str:
-        """The conversion as the study file writes it, in four digits."""
-        return f"times: {self.times:.4g}, plus: {self.plus:.4g}"
-
-
-def _factor(x: np.ndarray, y: np.ndarray) -> Conversion | None:
-    same = x * y > 0
-    if same.sum() < max(MIN_LINKS // 2, 0.3 * len(x)):
-        return None
-    return Conversion(float(np.median(x[same] / y[same])), 0.0)
-
-
-def _shift(x: np.ndarray, y: np.ndarray) -> Conversion:
-    return Conversion(1.0, float(np.median(x - y)))
-
-
-def _reversed(x: np.ndarray, y: np.ndarray) -> Conversion:
-    return Conversion(-1.0, float(np.median(x + y)))
-
-
-def _ranks(x: np.ndarray) -> np.ndarray:
-    """Return the ranks of numbers, tied ones sharing the mean of theirs."""
-    return pd.Series(x).rank().to_numpy()
-
-
-def _linear(x: np.ndarray, y: np.ndarray) -> Conversion | None:
-    spread = _spread(y)
-    if not spread:
-        return None
-    rising = np.sum((_ranks(x) - (len(x) + 1) / 2) * (_ranks(y) - (len(x) + 1) / 2)) >= 0
-    times = _spread(x) / spread * (1 if rising else -1)
-    if 1 / MAX_NOISE < times < MAX_NOISE:
-        return None
-    return Conversion(times, float(np.median(x) - times * np.median(y)))
-
-
-CONVERSIONS: dict[str, Callable[[np.ndarray, np.ndarray], Conversion | None]] = {
-    "scale": _factor,
-    "offset": _shift,
-    "reversed": _reversed,
-    "linear": _linear,
-}
-"""The conversions that are tried, the simpler ones first, by the code of the check."""
+_EPOCH = 719163
+"""The number of the day 1970-01-01."""
 
 
 def check(
@@ -92,8 +45,7 @@ def check(
     """Yield the findings from the numbers of linked records; NaN is missing.
 
     `fifths` are the classes of the numbers of both records as the PUF cuts them, `chance` is for each link the share of
-    strangers in the same fifth; `half` tells the links from which a conversion is learnt. `dates` have no conversion
-    but a shift, since nothing is a multiple of a day's number.
+    strangers in the same fifth; `half` tells the links from which cut points are learnt.
     """
     present = ~np.isnan(puf) & ~np.isnan(eif)
     x, y, half, chance = puf[present], eif[present], half[present], chance[present]
@@ -105,30 +57,47 @@ def check(
     yield Finding(name, "agreement", agree, float(chance.mean()), n)
     if x.min() == x.max() or y.min() == y.max():
         return
-    ranks = _ranks(x) / n, _ranks(y) / n
-    rho = float(np.corrcoef(*ranks)[0, 1])
+    rho = conversions.rank_correlation(x, y)
     yield Finding(name, "rank_correlation", rho, 0.0, n)
-    converted = best_conversion(x, y, half, ["offset"] if dates else CONVERSIONS)
+    converted = conversions.find(x, y, dates=dates)
     if converted is not None:
-        code, conversion, gain = converted
-        severity = UNDERSTATES if gain >= MIN_GAIN else NOTABLE
-        words = f"plus: {conversion.plus:.0f}" if dates else conversion.words
-        yield Finding(name, code, gain, 0.0, n, severity, words)
-    elif closeness(x, y, _spread(x)).mean() < MAX_CLOSENESS and (gain := monotone_gain(x, y, half)) >= 0.15:
+        is_step = converted.code == "offset" and not dates and _is_step(float(converted.plus), x, y)
+        severity = NOTABLE if is_step else UNDERSTATES
+        yield Finding(name, converted.code, converted.exact, 0.0, n, severity, converted.words)
+    elif closeness(x, trended(x, y), _spread(x)).mean() < MAX_CLOSENESS and (gain := monotone_gain(x, y, half)) >= 0.15:
         yield Finding(name, "monotone", gain, 0.0, n, UNDERSTATES)
-    elif rho < -2.6 / np.sqrt(n - 1) and not dates:
-        yield Finding(name, "reversed", rho, 0.0, n, UNDERSTATES, _reversed(x, y).words)
     elif rho < 0.15 and rho < 2.6 / np.sqrt(n - 1):
         yield Finding(name, "no_better_than_chance", rho, 0.0, n, UNDERSTATES)
         return
     elif (share := one_sided(x, y)) is not None:
-        yield Finding(name, "one_sided", share, 0.5, n, NOTABLE)
-    if not dates and (scale := second_scale(x, y)) is not None:
-        yield Finding(name, "second_scale", scale[0], 0.0, n, UNDERSTATES, f"times: {scale[1]:.4g}")
-    for side, (own, other) in (("puf", ranks), ("eif", ranks[::-1])):
+        severity = UNDERSTATES if _distance(x, y) >= MAX_OVERLAP else NOTABLE
+        yield Finding(name, "trend", share, 0.5, n, severity)
+    if converted is None:
+        yield from _parts(name, x, y, dates=dates)
+    for side, (own, other) in (("puf", (x, y)), ("eif", (y, x))):
         if share := spread_values(own, other):
             severity = UNDERSTATES if share >= 0.1 else NOTABLE
             yield Finding(name, f"spread_code_{side}", share, n=n, severity=severity, proposal="missing")
+
+
+def _parts(name: str, x: np.ndarray, y: np.ndarray, *, dates: bool) -> Iterator[Finding]:
+    """Yield what a part of the links differs by: a number, a number of years, a factor, or a day for a month."""
+    n = len(x)
+    if dates and (share := exchanged(x, y)) > MIN_EXCHANGED:
+        yield Finding(name, "exchanged", share, 0.0, n, UNDERSTATES)
+    elif dates and (share := coarse_dates(x, y)) >= MIN_PART:
+        yield Finding(name, "coarse_dates", share, 0.0, n, UNDERSTATES)
+    elif (part := part_offset(x, y, dates=dates)) is not None:
+        is_step = not dates and _is_step(part[1], x, y)
+        words = f"{part[1]:+.6g}" + (f" {part[2]}" if dates else "")
+        yield Finding(name, "part_offset", part[0], 0.0, n, NOTABLE if is_step else UNDERSTATES, words)
+    elif not dates and (scale := second_scale(x, y)) is not None:
+        yield Finding(name, "second_scale", scale[0], 0.0, n, UNDERSTATES, f"times: {scale[1]:.4g}")
+
+
+def _is_step(difference: float, x: np.ndarray, y: np.ndarray) -> bool:
+    """Return whether numbers differ by one step of theirs, as ages of two years do, which right files may."""
+    return abs(difference) <= 1.001 * max(map(conversions.precision, (x, y)))
 
 
 def _spread(values: np.ndarray) -> float:
@@ -142,33 +111,11 @@ def closeness(x: np.ndarray, y: np.ndarray, spread: float) -> np.ndarray:
     return np.maximum(1 - np.abs(x - y) / spread, 0)
 
 
-def best_conversion(
-    x: np.ndarray, y: np.ndarray, half: np.ndarray, codes: Iterable[str] = CONVERSIONS
-) -> tuple[str, Conversion, float] | None:
-    """Return the conversion that, learnt on one half of the links, brings numbers nearest on the other.
-
-    Those with some codes are tried. With it come its code and the gain in closeness; None if none gains anything. A
-    simpler one is preferred to one that gains little more.
-    """
-    spread = _spread(x)
-    before = closeness(x, y, spread)
-    best = None
-    for code in codes:
-        learn = CONVERSIONS[code]
-        gains = np.zeros(len(x))
-        for learnt in (half, ~half):
-            tried = ~learnt
-            conversion = learn(x[learnt], y[learnt]) if learnt.sum() >= MIN_LINKS // 2 else None
-            if conversion is not None:
-                after = closeness(x[tried], conversion.apply(y[tried]), spread)
-                gains[tried] = after - before[tried]
-        gain, error = float(gains.mean()), float(gains.std() / np.sqrt(len(x)))
-        conversion = learn(x, y)
-        if conversion is None or gain < NOTABLE_GAIN or gain < _Z * error:
-            continue
-        if best is None or gain > best[2] + 0.02:
-            best = code, conversion, gain
-    return best
+def trended(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return the second numbers moved or multiplied to the size of the first, whichever brings them nearer."""
+    same = x * y > 0
+    factor = float(np.median(x[same] / y[same])) if 2 * same.sum() > len(x) else 1.0
+    return min((y + np.median(x - y), factor * y), key=lambda moved: float(np.median(np.abs(x - moved))))
 
 
 def monotone_gain(x: np.ndarray, y: np.ndarray, half: np.ndarray) -> float:
@@ -197,14 +144,67 @@ def one_sided(x: np.ndarray, y: np.ndarray) -> float | None:
     return above / len(difference) if 2 * bdtrc(extreme - 1, len(difference), 0.5) < 1e-4 else None
 
 
+def part_offset(x: np.ndarray, y: np.ndarray, *, dates: bool = False) -> tuple[float, float, str] | None:
+    """Return the share of the links that differ by one number, that number and its unit; None if no number stands out.
+
+    The numbers that are tried are differences, of dates in days and in whole years. Each pair of numbers counts once.
+    """
+    x, y = np.unique(np.column_stack([x, y]), axis=0).T
+    apart = [(np.round(y - x, 6), "days")]
+    if dates:
+        (year, month, day), (others, months, days) = map(calendar, (x, y))
+        apart.append((np.where((month == months) & (day == days), others - year, np.nan), "years"))
+    best = None
+    for differences, unit in apart:
+        values, n = np.unique(differences[~np.isnan(differences) & (differences != 0)], return_counts=True)
+        first, second = np.sort(np.append(n, [0, 0]))[:-3:-1]
+        if first < max(MIN_OF_PART, MIN_PART * len(x)) or first <= 3 * second:
+            continue
+        if best is None or first > best[0]:
+            best = int(first), float(values[n.argmax()]), unit
+    return None if best is None else (best[0] / len(x), best[1], best[2])
+
+
+def calendar(days: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the year, the month and the day of numbers of days."""
+    dates = (np.floor(days).astype(np.int64) - _EPOCH).astype("datetime64[D]")
+    months = dates.astype("datetime64[M]")
+    year = months.astype("datetime64[Y]").astype(np.int64) + 1970
+    return year, months.astype(np.int64) % 12 + 1, (dates - months).astype(np.int64) + 1
+
+
+def exchanged(x: np.ndarray, y: np.ndarray) -> float:
+    """Return the share of different dates in which the day of each is the month of the other."""
+    (year, month, day), (others, months, days) = map(calendar, (x, y))
+    return float(((year == others) & (month == days) & (day == months) & (month != day)).mean())
+
+
+def coarse_dates(x: np.ndarray, y: np.ndarray) -> float:
+    """Return the share of different dates of a year with a 1 January or 1 July, or of a month with a 1st or 15th."""
+    sides = [calendar(days) for days in (x, y)]
+    same_year, same_month = sides[0][0] == sides[1][0], sides[0][1] == sides[1][1]
+    shares = []
+    for year, month, day in sides:
+        del year
+        of_year = same_year & (day == 1) & ((month == 1) | (month == 7))
+        of_month = same_year & same_month & ((day == 1) | (day == 15))
+        shares.append(max(float((part & (x != y)).mean()) for part in (of_year, of_month)))
+    return max(shares)
+
+
 def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
-    """Return the share of the links whose numbers have another scale than most, and its factor."""
-    same = x * y > 0
-    if same.sum() < 2 * MIN_LINKS:
+    """Return the share of the links whose numbers have another scale than most, and its factor.
+
+    Numbers that are near to each other for the file have no other scale, however different small ones are.
+    """
+    same = (x * y > 0) & (np.abs(x) + np.abs(y) > 0)
+    if same.sum() < max(2 * MIN_LINKS, len(x) / 2):
         return None
     ratio = np.log(y[same] / x[same])
-    ratio -= np.median(ratio)
-    far = np.abs(ratio) > max(0.4, 6 * float(np.median(np.abs(ratio))))
+    middle = float(np.median(ratio))
+    ratio -= middle
+    distant = np.abs(y[same] - np.exp(middle) * x[same]) > 0.3 * _spread(y)
+    far = distant & (np.abs(ratio) > max(0.4, 6 * float(np.median(np.abs(ratio)))))
     if far.mean() < 0.08 or far.sum() < MIN_LINKS // 2:
         return None
     middle = float(np.median(ratio[far]))
@@ -217,22 +217,41 @@ def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
 
 
 def spread_values(own: np.ndarray, other: np.ndarray) -> float:
-    """Return the share of links with a value whose partners are spread as everyone's, unlike the partners of others.
+    """Return the share of links with a number that tells nothing, as a missing code or an imputed mean does not.
 
-    Both are ranks from 0 to 1. Only the three most frequent values of at least 5 % and eight of the links count; they
-    are taken out together before the others are looked at, since two codes would hide each other.
+    The partners of such a number are distributed as those of all other numbers, and not as those of its neighbours,
+    which are the nearest numbers on both sides. Only the three most frequent numbers of at least 5 % and eight of the
+    links count; no such code is a neighbour of another, since two would hide each other.
+    One that both files have about as often is a value.
     """
-    _, place, n = np.unique(own, return_inverse=True, return_counts=True)
-    frequent = [value for value in np.argsort(-n, kind="stable")[:3] if n[value] >= max(8, 0.05 * len(own))]
-    total, others = 0, ~np.isin(place, frequent)
-    for value in frequent:
-        mine = place == value
-        rest = others if others.sum() >= 2 * MIN_LINKS else ~mine
-        if rest.sum() < MIN_LINKS:
-            continue
-        wide, usual = (np.subtract(*np.quantile(ranks, [0.75, 0.25])) for ranks in (other[mine], (other - own)[rest]))
-        value_rank = own[mine][0]
-        same, by_chance = (float((np.abs(ranks - value_rank) < 0.05).mean()) for ranks in (other[mine], other))
-        if wide > 0.33 and wide > 1.7 * usual and same < by_chance + 0.2:
+    values, place, n = np.unique(own, return_inverse=True, return_counts=True)
+    frequent = [value for value in np.argsort(-n, kind="stable")[:3] if n[value] >= max(8, MIN_CODE * len(own))]
+    to_all = {
+        value: _distance(other[place == value], other[place != value])
+        for value in frequent
+        if not is_value(int(n[value]), int((other == values[value]).sum())) and n[value] <= len(own) - 2 * MIN_LINKS
+    }
+    suspects = [value for value in to_all if to_all[value] < MAX_DISTANCE]
+    rest = ~np.isin(place, suspects)
+    if rest.sum() < 2 * MIN_LINKS:
+        return 0.0
+    total = 0
+    for value in suspects:
+        near = _neighbours(own[rest], float(values[value]), other[rest])
+        to_near = _distance(other[place == value], near)
+        noise = [z * np.sqrt(1 / n[value] + 1 / m) for z, m in ((1.36, len(near)), (1.63, len(own) - n[value]))]
+        if to_near > max(noise[0], 0.2) and to_all[value] < max(0.5 * to_near, noise[1]):
             total += int(n[value])
     return total / len(own)
+
+
+def _neighbours(own: np.ndarray, value: float, other: np.ndarray) -> np.ndarray:
+    """Return the partners of the numbers that are nearest to one: a fifth of all, at least eight, with ties."""
+    distance = np.abs(own - value)
+    k = min(len(own), max(8, len(own) // 5))
+    return other[distance <= np.partition(distance, k - 1)[k - 1]]
+
+
+def _distance(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the largest difference of the distribution functions of two sets of numbers (KS)."""
+    return conversions.apart(np.sort(first), np.sort(second))

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.intake import keys
+from reident.intake.records import SOURCE_ROW
 from reident.linkage.batches import is_of_members
 from reident.linkage.strata import links_inside, stratum_of_records
 from reident.linkage.tally import Groups, grouped
@@ -75,6 +76,7 @@ class Records(NamedTuple):
     links : a sample of the links inside the strata
     every_link : the row numbers of all links
     queries : by side, the rows of a sample of the records inside the strata
+    rows : by side, the place of each record in its source
     """
 
     variables: Mapping[str, Values]
@@ -84,6 +86,7 @@ class Records(NamedTuple):
     links: Links
     every_link: Sides
     queries: Sides
+    rows: Sides
 
     @property
     def every_value(self) -> dict[str, Values]:
@@ -131,7 +134,15 @@ def read(
             within = within[smallest(_hashes(prepared[side], settings.keys[side], within), MAX_LINKS)]
         queries[side] = within
     groups = {side: grouped(column, n_strata) for side, column in stratum.items()}
-    return Records(values, profiles, stratum, groups, links, rows, queries)
+    places = {side: _places(prepared[side]) for side in stratum}
+    return Records(values, profiles, stratum, groups, links, rows, queries, places)
+
+
+def _places(table: pa.Table) -> np.ndarray:
+    """Return the place of each record in its source, as far as it is known, from 0."""
+    if SOURCE_ROW not in table.column_names:
+        return np.arange(table.num_rows)
+    return np.argsort(np.argsort(table[SOURCE_ROW].to_numpy(), kind="stable"))
 
 
 def smallest(hashed: np.ndarray, most: int) -> np.ndarray:

@@ -18,10 +18,18 @@ KINDS = {
     "monotone": ("monotone", "variable n share"),
     "no_better_than_chance": ("no_better_than_chance", "variable n"),
     "recode": ("recode", "variable n chance share"),
-    "one_sided": ("one_sided", "variable n share"),
+    "trend": ("trend", "variable n share"),
+    "part_offset": ("part_offset", "variable n share proposal"),
+    "exchanged": ("exchanged", "variable n share"),
+    "coarse_dates": ("coarse_dates", "variable n share"),
     "second_scale": ("second_scale", "variable share n proposal"),
     "spread_code_puf": ("spread_code_puf", "variable share n"),
     "spread_code_eif": ("spread_code_eif", "variable share n"),
+    "ranges": ("ranges", "variable share"),
+    "part": ("part", "variable n share chance part"),
+    "values_without_link": ("values_without_link", "variable n share"),
+    "join": ("join", "variable n"),
+    "unique_join": ("join", "variable n"),
     "distance": ("distance", "variable share"),
     "partners_by_chance": ("partners_by_chance", "n"),
     "wrong_links": ("wrong_links", "share n"),
@@ -58,6 +66,7 @@ def warned(checks: pd.DataFrame) -> Iterator[StudyWarning]:
                 "chance": float(row.chance),
                 "proposal": row.proposal,
                 "order": row.proposal,
+                "part": row.proposal,
             }
             of_links = row.check in _ABOUT_LINKS
             affected = (round(row.statistic * row.n), float(row.statistic)) if of_links else (None, None)

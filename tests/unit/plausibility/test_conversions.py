@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from making.examples import cases
-from reident.intake.units import unit
+from reident.plausibility.conversions import find, of_distributions
 
 FACTORS = [1000, 1 / 1000, 100, 0.01, 12, 1 / 12, 52, 2.2046, 0.4536, 1.609, 2.54, 0.3937, 12000]
 
@@ -26,8 +26,7 @@ def test_the_factor_of_thirty_drawn_pairs_is_found():
     """Within 1 %, from 20 to 300 links."""
     for seed in range(30):
         factor = FACTORS[seed % len(FACTORS)]
-        own, other, linked = drawn(seed, factor)
-        found = unit(np.sort(own), np.sort(other), linked)
+        found = find(*drawn(seed, factor)[2])
         assert found is not None, seed
         assert found.plus == 0
         assert abs(float(found.times) / factor - 1) < 0.01, (seed, factor, found)
@@ -36,8 +35,8 @@ def test_the_factor_of_thirty_drawn_pairs_is_found():
 def test_the_same_unit_is_left_alone():
     for seed in range(30):
         own, other, linked = drawn(seed, 1)
-        assert unit(np.sort(own), np.sort(other), linked) is None, seed
-        assert unit(np.sort(own), np.sort(other)) is None, seed
+        assert find(*linked) is None, seed
+        assert of_distributions(np.sort(own), np.sort(other)) is None, seed
 
 
 AGES = np.random.default_rng(1).integers(16, 90, 500).astype(float)
@@ -52,20 +51,21 @@ PAIRS = [
 
 @pytest.mark.parametrize(("ours", "theirs", "expected"), cases(PAIRS))
 def test_offsets_and_reversed_numbers_are_found(ours, theirs, expected):
-    found = unit(np.sort(ours), np.sort(theirs), (ours[:80], theirs[:80]))
+    found = find(ours[:80], theirs[:80])
     assert (float(found.times), float(found.plus)) == pytest.approx(expected, rel=0.01)
 
 
 def test_distributions_show_a_factor_without_links():
     incomes = np.sort(np.random.default_rng(3).lognormal(10, 0.7, 400).round())
-    found = unit(incomes, np.sort((incomes / 1000).round(1)))
+    found = of_distributions(incomes, np.sort((incomes / 1000).round(1)))
     assert (found.times, found.plus, found.n) == (1000, 0, 0)
 
 
 def test_what_is_not_related_has_no_unit():
     random = np.random.default_rng(4)
     first, second = random.normal(50, 9, 300), random.normal(5000, 900, 300)
-    assert unit(np.sort(first), np.sort(second), (first, second)) is None
-    assert unit(np.empty(0), np.empty(0), (np.empty(0), np.empty(0))) is None
+    assert find(first, second) is None
+    assert find(np.empty(0), np.empty(0)) is None
+    assert of_distributions(np.empty(0), np.empty(0)) is None
     same = np.full(300, 7.0)
-    assert unit(same, same, (same, same)) is None
+    assert find(same, same) is None
