@@ -22,8 +22,11 @@ def columns(records):
 @given(puf=VALUES, eif=VALUES)
 def test_single_equal_numbers_are_those_of_one_record_in_each_file(puf, eif):
     (strata, ours), (others, theirs) = columns(puf), columns(eif)
-    found = joins.single_equal({"puf": ours, "eif": theirs}, {"puf": strata, "eif": others}, 0.0)
-    assert set(zip(*(rows.tolist() for rows in found), strict=True)) == oracle.single_equal(puf, eif)
+    shifts = (0.0, 1.0, -2.0)
+    sides = {"puf": ours, "eif": theirs}, {"puf": strata, "eif": others}
+    for shift, found in zip(shifts, joins.single_equal(*sides, shifts), strict=True):
+        moved = [(stratum, None if number is None else number + shift) for stratum, number in eif]
+        assert set(zip(*(rows.tolist() for rows in found), strict=True)) == oracle.single_equal(puf, moved)
 
 
 @given(pairs=PAIRS, reach=st.integers(0, 3))

@@ -6,7 +6,7 @@ with strangers shows it (METHODS §1.1). What is compared here is the records wi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -44,15 +44,14 @@ def _values_without_link(records: Records) -> Iterator[Finding]:
     for name, values in records.variables.items():
         if values.numbers is None:
             continue
-        found = single_equal(values.numbers, records.strata, 0.0)
-        linked = int(among(links, numbers(*found)).sum())
         own = values.numbers["puf"]
         present = np.unique(own[~np.isnan(own)])
         step = precision(present)
         if len(present) < MIN_VALUES or not step or not len(links):
             continue
-        moved = [len(single_equal(values.numbers, records.strata, shift * step)[0]) for shift in SHIFTS]
-        chance = float(np.mean(moved))
+        found, *moved = single_equal(values.numbers, records.strata, [shift * step for shift in (0, *SHIFTS)])
+        linked = int(among(links, numbers(*found)).sum())
+        chance = float(np.mean([len(puf) for puf, _ in moved]))
         excess = len(found[0]) - linked - chance
         is_more = excess - 2 * np.sqrt(chance + 1) > max(MIN_LINKS, MIN_EXCESS * len(links))
         yield Finding(
@@ -60,15 +59,15 @@ def _values_without_link(records: Records) -> Iterator[Finding]:
         )
 
 
-def single_equal(columns: Sides, strata: Sides, shift: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the records of both files whose number is that of one record of their stratum in each; `shift` is added.
+def single_equal(columns: Sides, strata: Sides, shifts: Sequence[float]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the records of both files whose number is that of one record of their stratum in each, shift by shift.
 
-    The number is added to those of the EIF.
+    Each shift is added to the numbers of the EIF, which moves none of them past another.
     """
     single = {}
     for side, column in columns.items():
         rows = np.flatnonzero(~np.isnan(column) & (strata[side] >= 0))
-        value = np.round(column[rows] + (shift if side == "eif" else 0.0), 6) + 0.0
+        value = np.round(column[rows], 6) + 0.0
         order = np.lexsort((value, strata[side][rows]))
         rows, value = rows[order], value[order]
         stratum = strata[side][rows]
@@ -76,11 +75,14 @@ def single_equal(columns: Sides, strata: Sides, shift: float) -> tuple[np.ndarra
         alone = (new[1:] & new[:-1])[: len(rows)]
         single[side] = rows[alone], stratum[alone], value[alone]
     (puf, stratum, value), (eif, others, theirs) = single["puf"], single["eif"]
-    both = np.concatenate([stratum, others]), np.concatenate([value, theirs])
-    order = np.lexsort((both[1], both[0]))
-    same = (both[0][order][1:] == both[0][order][:-1]) & (both[1][order][1:] == both[1][order][:-1])
-    first, second = order[:-1][same], order[1:][same]  # the sort is stable: the PUF comes first
-    return puf[first], eif[second - len(puf)]
+    for shift in shifts:
+        moved = np.round(theirs + shift, 6) + 0.0
+        both = np.concatenate([stratum, others]), np.concatenate([value, moved])
+        order = np.lexsort((both[1], both[0]))
+        codes, numbers = both[0][order], both[1][order]
+        same = (codes[1:] == codes[:-1]) & (numbers[1:] == numbers[:-1])
+        first, second = order[:-1][same], order[1:][same]  # the sort is stable: the PUF comes first
+        yield puf[first], eif[second - len(puf)]
 
 
 def _joins(records: Records) -> Iterator[Finding]:
