@@ -49,3 +49,19 @@ def codes_of(table, numbers):
         }
         for code in table.values()
     }
+
+
+def exchanged(pairs):
+    """The share of pairs of dates that differ, and of which each is the other one with day and month exchanged."""
+    return sum(x != y and (x.year, x.month, x.day) == (y.year, y.day, y.month) for x, y in pairs) / len(pairs)
+
+
+def coarse(pairs):
+    """The largest share of different dates of one year, or month, with those of a file at its start or middle."""
+    shares = []
+    for at in (0, 1):
+        own = [(pair[at], pair[0], pair[1]) for pair in pairs if pair[0] != pair[1]]
+        of_year = [one.day == 1 and one.month in (1, 7) for one, x, y in own if x.year == y.year]
+        of_month = [one.day in (1, 15) for one, x, y in own if (x.year, x.month) == (y.year, y.month)]
+        shares += [sum(of_year), sum(of_month)]
+    return max(shares) / len(pairs)

@@ -1,5 +1,6 @@
 """The counts of the checks of a description, against those made record by record (METHODS §1.1)."""
 
+from datetime import date, timedelta
 from itertools import pairwise
 
 import numpy as np
@@ -78,3 +79,22 @@ def test_ranges_of_a_code_are_its_numbers(ends, codes):
     }
     assert covered == oracle.codes_of(table, range(32))
     assert all(before[1] + 1 < after[0] for spans in found.values() for before, after in pairwise(spans))
+
+
+DATES = st.dates(date(1940, 1, 1), date(2025, 12, 31))
+
+
+@st.composite
+def dates(draw):
+    """A date, and one that may have its day and month exchanged, its year or month alone, or be any other."""
+    one = draw(DATES)
+    made = [one, date(one.year, 1, 1), date(one.year, 7, 1), one.replace(day=1), one.replace(day=15), draw(DATES)]
+    made += [one + timedelta(days=1), *([date(one.year, one.day, one.month)] if one.day <= 12 else [])]
+    return one, draw(st.sampled_from(made))
+
+
+@given(pairs=st.lists(dates(), min_size=1, max_size=20))
+def test_exchanged_and_coarse_dates_are_those_of_the_calendar(pairs):
+    x, y = (np.array([one.toordinal() for one in side], float) for side in zip(*pairs, strict=True))
+    assert numbers.exchanged(x, y) == pytest.approx(oracle.exchanged(pairs))
+    assert numbers.coarse_dates(x, y) == pytest.approx(oracle.coarse(pairs))

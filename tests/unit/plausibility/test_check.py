@@ -132,6 +132,17 @@ def test_links_of_a_join_lack_the_values_that_only_true_partners_share():
     assert ("income", "values_without_link") in warned(replace(right, links=np.array(joined)))
 
 
+@pytest.mark.parametrize(("only_single", "code"), [(True, "unique_join"), (False, "join")])
+def test_links_that_are_a_join_are_told_from_true_ones(only_single, code):
+    right, on = people(1200, 800), ["stratum", "age", "sex", "education"]
+    sides = [file.reset_index(names="row") for file in (right.puf, right.eif)]
+    if only_single:
+        sides = [side[~side.duplicated(on, keep=False)] for side in sides]
+    links = sides[0].merge(sides[1], on=on)[["row_x", "row_y"]].to_numpy()
+    assert ("age+sex+education", code) in warned(replace(right, links=links))
+    assert warned(right) == []
+
+
 def test_a_zero_with_noise_around_it_is_no_missing_code():
     rng = np.random.default_rng(3)
     study = people(n=600, n_links=500)
