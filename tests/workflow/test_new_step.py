@@ -114,4 +114,4 @@ def test_the_data_dictionary_has_the_new_table(checkout):
         [sys.executable, "-c", command], env=environment, capture_output=True, encoding="utf-8", check=True
     ).stdout
     assert "## households\n\n### `households/sizes.csv`\n" in shown
-    assert "| `n_households` | integer | households | households of the size |" in shown
+    assert "| `n_households` | households | households of the size |" in shown
