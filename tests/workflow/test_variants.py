@@ -129,7 +129,8 @@ def other(study):
 
 
 def one_metric(number):
-    return dict.fromkeys(("score", "rank", "confirm", "rate", "challenge", "judge"), number)
+    """The jobs of so many values; the attacks at hand, which the cut that changes nothing shares, need rates beside."""
+    return dict.fromkeys(("score", "rank", "confirm", "challenge", "judge"), number) | {"rate": number + 1}
 
 
 CHANGES = [
