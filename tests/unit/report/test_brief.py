@@ -183,6 +183,34 @@ def test_the_test_says_who_could_know_as_much(results, stated, words):
     assert words in str(brief.test(results(intruder=stated)))
 
 
+@pytest.mark.parametrize(
+    ("decision", "several"),
+    [
+        ({"conditional_rate_at_most": 0.05}, False),
+        ({"conditional_rate_at_most": 0.05, "surest": {"right": 0.9, "at_most": 5}}, False),
+        ({"conditional_rate_at_most": {"taxicab": 0.05, "adhoc": 0.06}}, True),
+    ],
+)
+def test_the_table_tells_of_the_largest_limit_where_metrics_have_their_own(results, decision, several):
+    assert ("is compared with the largest one" in str(brief.product(results(decision=decision)))) == several
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (("standard", "euclidean", ""), "the upper end of the interval of the conditional rate: "),
+        (("agreement", "agreement", "2"), "(the conditional rate: 90.0"),
+    ],
+)
+def test_a_reservation_says_of_which_number_it_is(results, other, words):
+    """Of an attack chosen among many it is the rate itself, although metrics are judged by the upper end."""
+    study = results(decision={"conditional_rate_at_most": 0.8, "by": "upper"}, others=((*other, 900, 810),))
+    write_verdict(study.folder, attack=warning_table([]))
+    shown = str(front.overall(Results(study.folder))).replace("\u00a0", " ")
+    assert "One attack at hand" in shown
+    assert words in shown
+
+
 UNTESTED = {"Protection", "Households", "Dates"}
 
 

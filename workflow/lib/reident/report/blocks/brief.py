@@ -70,7 +70,7 @@ def test(results: Results) -> str:
         drawn = listed([escape(variable.name) for variable in results.model.matched.synthesized])
         fields = {"number": word(n), "people": some(round(people), "person"), "synthesized": drawn}
         texts.append(TEXT("test.matching", n=n, **fields))
-    if texts:
+    if texts or results.study.get("confirm"):
         holder = results.study.get("intruder")
         texts.append(TEXT("test.intruder", intruder=escape(holder, len(holder))) if holder else TEXT("test.nobody"))
     if results.has(filerisk.SUMMARY):
@@ -100,7 +100,8 @@ def product(results: Results) -> str:
     headings = TEXT.group("product.columns")
     columns = [ReportColumn(heading, [row[name] for row in rows], width="1fr") for name, heading in headings.items()]
     caption = [TEXT("product.caption", level=declared(results.level), undefined=UNDEFINED)]
-    n_limits = 1 + any(isinstance(bound, dict) for bound in results.decision.values())
+    given = [results.decision.get(limit) for limits in LIMITED.values() for limit in limits]
+    n_limits = 1 + any(isinstance(bound, dict) for bound in given)
     is_above = any("▲" in cell for row in rows for cell in row.values())
     caption += [TEXT("product.above", n=n_limits)] if is_above else []
     caption += [TEXT("product.more", n=n_left, file=ATTACKS)] if n_left else []

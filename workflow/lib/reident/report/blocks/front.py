@@ -8,6 +8,7 @@ import pandas as pd
 
 from reident.challenge.limits import parts
 from reident.challenge.report import in_words
+from reident.challenge.settings import DECLARED, STANDARD
 from reident.larger.report import GUESSED, LARGER, curve, extrapolated, multiple
 from reident.linkage.limits import COLUMNS, is_silent
 from reident.linkage.settings import ANY, WHOLE
@@ -225,11 +226,13 @@ def _by_others(results: Results) -> list[str]:
 
 def _other(results: Results, limit: str, attack: str, value: float, bound: float) -> str:
     """Return an attack at hand beside the limit that it is above."""
-    name = in_words(parts(attack))
+    named = parts(attack)
     if limit not in COLUMNS:
-        return name
-    values = (apart(value, bound)[0] if limit != "confirmed_at_most" else count(value)), bound_of(limit, bound)
-    return TEXT("other", attack=name, what=what(results, limit), value=values[0], limit=values[1])
+        return in_words(named)
+    # Of attacks that were chosen among many the rate is told, which counts by the lower end of its interval.
+    subject = what(results, limit) if named["kind"] in {DECLARED, STANDARD} else TEXT(f"limits.{limit}")
+    found = count(value) if limit == "confirmed_at_most" else apart(value, bound)[0]
+    return TEXT("other", attack=in_words(named), what=subject, value=found, limit=bound_of(limit, bound))
 
 
 def _unbreakable(results: Results, limits: pd.DataFrame) -> str:
