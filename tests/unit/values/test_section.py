@@ -112,6 +112,16 @@ def test_the_larger_excess_of_both_groups_is_judged():
     assert (judged.value, judged.outcome) == (0.2, "breaks")
 
 
+def test_a_larger_excess_that_may_be_chance_hides_no_broken_limit():
+    lines = [
+        LINE | {"excess": 0.08, "excess_low": 0.06},
+        LINE | {"people": "unusual", "excess": 0.2, "excess_low": -0.1},
+    ]
+    for ordered in (lines, lines[::-1]):
+        (judged,) = limits.outcomes(Decision(excess_precision_at_most=0.05), pd.DataFrame(ordered))
+        assert (judged.value, judged.outcome) == (0.08, "breaks")
+
+
 def test_a_limit_without_a_table_has_a_line_and_is_not_met():
     judged = verdict.judge(verdict_step.judging(Study.model_validate(SPEC)), {})
     assert judged.limits[["about", "metric", "outcome"]].to_numpy().tolist() == [

@@ -17,19 +17,19 @@ MIN_CLAIMS = 10
 """The excess of fewer claims is judged by its interval."""
 
 
-def worst(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return, by metric, the line of the whole study with the larger excess: of all people or of unusual ones."""
-    whole = rates[rates["stratum"] == WHOLE]
-    order = whole["excess"].fillna(-2.0).sort_values(ascending=False, kind="stable").index
-    return whole.loc[order].drop_duplicates("metric").sort_index().set_index("metric")
+GRAVER = (NONE, NOTHING, PASSES, UNSURE, BREAKS)
+"""The outcomes of which a later one is told of a metric, whichever group of people it is about."""
 
 
 def outcomes(decision: Decision, rates: pd.DataFrame) -> Iterator[Outcome]:
-    """Yield the limits for every metric, on the larger excess: that of all people, or of unusual ones."""
-    for metric, line in worst(rates).iterrows():
-        value = float(line["excess"])
+    """Yield the limits for every metric, by the group of people with the graver outcome, then the larger excess."""
+    for metric, lines in rates[rates["stratum"] == WHOLE].groupby("metric", sort=False):
         for limit, bound in decision.given("confirm", str(metric)).items():
-            yield Outcome(VALUES, limit, str(metric), value, bound, _outcome(line, value, bound))
+            judged = [
+                Outcome(VALUES, limit, str(metric), value, bound, _outcome(line, value, bound))
+                for value, (_, line) in zip(lines["excess"].astype(float), lines.iterrows(), strict=True)
+            ]
+            yield max(judged, key=lambda one: (GRAVER.index(one.outcome), -2.0 if pd.isna(one.value) else one.value))
 
 
 def _outcome(line: pd.Series, value: float, bound: float) -> str:

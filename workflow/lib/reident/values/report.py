@@ -18,7 +18,6 @@ from reident.page.sentences import Sentences
 from reident.page.style import Figure
 from reident.page.terms import some, title
 from reident.page.wording import UNDEFINED, declared, defined, escape, fixed, label_cells, listed, number, percent, span
-from reident.values.limits import worst
 from reident.values.rates import EVERYONE, UNUSUAL
 
 if TYPE_CHECKING:
@@ -61,7 +60,6 @@ def _people(results: Results) -> str:
 @block(RATES, LIMITS, VERDICT)
 def values_overall(results: Results) -> str | None:
     """Give the verdict on confirmation by values, where the study sets a limit for it."""
-    lines = worst(results.table(RATES))
     return verdict_on(
         results,
         VALUES,
@@ -73,11 +71,18 @@ def values_overall(results: Results) -> str | None:
                 metric=title(metric),
                 limit=_points(bound),
                 value=_points(value),
-                people=TEXT(f"verdict.people.{lines.at[metric, 'people']}"),
+                people=TEXT(f"verdict.people.{_people_of(results, metric, value)}"),
             )
             for metric, value, bound in limits[["metric", "value", "bound"]].itertuples(index=False)
         ),
     )
+
+
+def _people_of(results: Results, metric: str, excess: float) -> str:
+    """Return the group of people whose excess was compared with a limit; everyone where none has one."""
+    lines = whole(results)
+    judged = lines[(lines["metric"] == metric) & (lines["excess"] == excess)]
+    return EVERYONE if judged.empty else str(judged["people"].iloc[0])
 
 
 def _points(share: float) -> str:
@@ -88,9 +93,9 @@ def _points(share: float) -> str:
 @block(RATES)
 def values_findings(results: Results) -> str:
     """Say in the brief how often claims are right, and a guess, with the metric of the largest excess."""
-    lines = worst(results.table(RATES))
-    metric = lines["excess"].fillna(-2.0).idxmax()
-    own = whole(results).query("metric == @metric").set_index("people")
+    lines = whole(results)
+    metric = lines["metric"].iloc[lines["excess"].fillna(-2.0).argmax()]
+    own = lines[lines["metric"] == metric].set_index("people")
     texts = [_finding(own.loc[people], people, str(metric)) for people in (EVERYONE, UNUSUAL)]
     return box("findings", items([*texts, TEXT("findings.meaning")]))
 
