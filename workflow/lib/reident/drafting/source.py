@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from reident import reading
 from reident.errors import InputError
 from reident.intake.undeclared import MISSING_WORDS
+from reident.reading import delimited
 from reident.reading.names import DAMAGE, damaged
 from reident.reading.textfile import MARKS, opened, unpacked
 from reident.sections.codes import THOUSANDS, grouped_form, number
@@ -298,6 +299,9 @@ def _parsed(lines: list[str], delimiter: str, quote: str) -> list[list[str]] | N
 
 def _irregular(path: Path, lines: list[str]) -> tuple[str, str, list[list[str]]]:
     """Return the most frequent delimiter of the header, with which reading names the first wrong row; or refuse."""
+    delimited.refuse_separator(path, lines[0])
+    for separator in _DELIMITERS[0]:
+        delimited.refuse_titles(path, [len(row) for row in csv.reader(lines, delimiter=separator)])
     lengths = {len(line.rstrip("\r\n")) for line in lines}
     counts = {delimiter: lines[0].count(delimiter) for delimiter in _DELIMITERS[0]}
     delimiter = max(counts, key=counts.__getitem__)
