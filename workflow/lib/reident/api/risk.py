@@ -219,8 +219,8 @@ def closest(
     tables = _matching_tables(study)
     files = tables[CONFIDENTIAL], tables["synthetic"], tables[HOLDOUT]
     found = distances.measure(closest_step.closest_rules(study.model), *files, threads=threads_or_all(threads))
-    # A distance does not depend on the order of rows.
-    warnings = [tables["warnings"].query("code != 'unknown_order'")]
+    # A distance does not depend on which records correspond.
+    warnings = [tables["warnings"].query("code not in ('unknown_order', 'by_chance', 'another_key')")]
     if not found.premise.empty:
         warnings.append(table(premise.warnings(found.premise)))
     return _with_warnings(made_by("measure_distances", found), "matching/warnings.csv", pd.concat(warnings))
