@@ -114,7 +114,7 @@ def judge_pairing(
     told = tell(by_key, by_row if keyed else None)
     if told == "rows":
         return comparison._replace(finding="another_key"), []
-    if comparison.finding != "unknown" or told == "key" and by_key.records >= MIN_RECORDS:
+    if comparison.finding != "unknown" or (told == "key" and by_key.records >= MIN_RECORDS):
         return comparison, []
     if told == "neither":
         fields: Fields = {"file": file, "reason": "keys_differ" if keyed else "rows_differ"}

@@ -277,9 +277,8 @@ def _compare(
     warnings, lines = [], []
     variables = [name for name in original.column_names if name not in settings.synthesized]
     keyed = bool(settings.key())
-    for name in original.column_names:
-        if identifying.identifies(original[name]):
-            warnings.append(identifying.warning(UNDERSTATES, settings.file().file_name, name, "matches"))
+    distinct = filter(lambda name: identifying.identifies(original[name]), original.column_names)
+    warnings += [identifying.warning(UNDERSTATES, settings.file().file_name, name, "matches") for name in distinct]
     for place, copy in copies.items():
         file = settings.file(place).file_name
         for name in original.column_names:
