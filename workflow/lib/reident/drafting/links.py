@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from reident.drafting.sheet import listed, number, percent
 from reident.drafting.source import Source
 from reident.errors import InputError
 from reident.intake.keys import positions
+from reident.plausibility.grouping import names_units
 from reident.plausibility.hashing import hashes
 
 MAX_LINKS = 50_000
@@ -26,6 +27,10 @@ _TRIED = 5_000
 
 MIN_OVERLAP = 0.5
 """The smallest share of them that a key column has."""
+
+
+_MARGIN = 0.1
+"""By how much more linked records agree with the right keys than with others."""
 
 
 class Key(NamedTuple):
@@ -54,6 +59,11 @@ class Links(NamedTuple):
     unknown: int
     records: tuple[pa.Table, pa.Table]
     rows: tuple[np.ndarray, np.ndarray]
+
+    def narrow(self, columns: Sequence[Collection[str]]) -> Links:
+        """Return the links with some columns of both files alone."""
+        sides = zip(self.records, columns, strict=True)
+        return self._replace(records=tuple(table.select([*kept]) for table, kept in sides))
 
     @property
     def compared(self) -> int:
@@ -143,20 +153,31 @@ def find(puf: File, eif: File, iuf: File) -> Links:
             f"{iuf.name}: the keys of {puf.name} and {eif.name} must be in columns of their own. Write one column "
             "for each column of each key."
         )
-    pairs.sort(key=lambda pair: -pair[0])
-    _, first, second = pairs[0]
-    tie = [pair for pair in pairs[1:] if pair[0] > pairs[0][0] - 0.1 and pair[1:] != pairs[0][1:]]
-    tie = [pair for pair in tie if {pair[1].linked, pair[2].linked} == {first.linked, second.linked}]
-    links = _joined(puf, eif, iuf, first, second)
-    if tie:
-        other = _joined(puf, eif, iuf, tie[0][1], tie[0][2])
-        links = _better(links, other)
+    links = _best(puf, eif, iuf, pairs)
     if not links.compared:
         raise InputError(
             f"{iuf.name}: no link joins a record of {puf.name} with one of {eif.name}. Check that the keys are those "
             "of these files."
         )
     return links
+
+
+def _best(puf: File, eif: File, iuf: File, pairs: list[tuple[float, Key, Key]]) -> Links:
+    """Return the links by the likeliest keys: of rows or of units, as linked records agree more often."""
+    best: Links | None = None
+    kinds = dict[tuple[bool, bool], list[tuple[float, Key, Key]]]()
+    for pair in sorted(pairs, key=lambda pair: -pair[0]):
+        kinds.setdefault((pair[1].repeats, pair[2].repeats), []).append(pair)
+    for (score, first, second), *others in kinds.values():
+        links = _joined(puf, eif, iuf, first, second)
+        tie = [pair for pair in others if pair[0] > score - 0.1]
+        if exchanged := [pair for pair in tie if {pair[1].linked, pair[2].linked} == {first.linked, second.linked}]:
+            links = _better(links, _joined(puf, eif, iuf, *exchanged[0][1:]))
+        if best is None or _agreement(links) >= _agreement(best) + _MARGIN:
+            best = links
+    if best is None:
+        raise ValueError("no keys are given")
+    return best
 
 
 def _distinct(source: Source, column: DraftColumn) -> pa.Array:
@@ -179,13 +200,14 @@ def _options(file: File, tried: dict[str, pa.Array], role: str) -> list[tuple[fl
         )
         sets = keys.composite(file, likely[:8])
         options = [option for key in sets for option in _assigned(file, key, overlaps, role)]
-    if not options:  # the links name persons or households, which have several rows
-        named = [name for name in likely if names.names_key(name)]
-        found = [option for name in named for option in _assigned(file, (name,), overlaps, role)]
-        options = [
-            (score, key._replace(reason=f"repeats: {_repeats(file.columns[key.columns[0]])}", repeats=True))
-            for score, key in found
-        ]
+    # The links may name persons or households, which have several rows.
+    taken = {column for _, key in options for column in key.columns}
+    likely = [column for (_, column), share in overlaps.items() if share >= MIN_OVERLAP and column not in taken]
+    for name in dict.fromkeys(likely):
+        if names.names_key(name) or names_units(name):
+            reason = f"repeats: {_repeats(file.columns[name])}"
+            found = _assigned(file, (name,), overlaps, role)
+            options += [(score, key._replace(reason=reason, repeats=True)) for score, key in found]
     return sorted(options, key=lambda option: -option[0])[:20]
 
 
@@ -299,7 +321,7 @@ def _better(first: Links, second: Links) -> Links:
     if agreements[1] > agreements[0]:
         first, second = second, first
     gap = abs(agreements[0] - agreements[1])
-    if gap >= 0.1:
+    if gap >= _MARGIN:
         reason = "linked records agree more often than with the two columns exchanged"
         return first._replace(puf=first.puf._replace(reason=f"{first.puf.reason}; {reason}"))
     columns = f"{listed(first.puf.linked)} and {listed(first.eif.linked)}"

@@ -204,13 +204,21 @@ def _uneven_weights(weights: pa.Array, column: str, file: str) -> list[StudyWarn
 def _implausible_weights(weights: pa.Array, column: str, file: str) -> list[StudyWarning]:
     """Warn of weights that make the file stand for too many people, with which every estimate comes out too low."""
     values = weights.to_numpy(zero_copy_only=False)
-    mean, total = float(values.mean()), math.fsum(values.tolist())
-    power = 10 ** round(math.log10(mean))
-    is_scaled = power >= MIN_SCALE and math.isclose(mean, power, rel_tol=SCALED) and float(values.std()) > SCALED * mean
-    if not is_scaled and total <= MAX_PEOPLE:
+    code = implausible(values)
+    if not code:
         return []
-    fields: Fields = {"file": file, "column": column, "people": round(total), "mean": round(mean)}
-    return [StudyWarning(UNDERSTATES, "scaled_weights" if is_scaled else "too_many_people", fields)]
+    fields: Fields = {"file": file, "column": column, "people": round(math.fsum(values)), "mean": round(values.mean())}
+    return [StudyWarning(UNDERSTATES, code, fields)]
+
+
+def implausible(weights: np.ndarray) -> str:
+    """Return the warning of weights that make a file stand for too many people; empty for others."""
+    mean, total = float(weights.mean()), math.fsum(weights.tolist())
+    power = 10 ** round(math.log10(mean))
+    is_scaled = power >= MIN_SCALE and math.isclose(mean, power, rel_tol=SCALED)
+    if is_scaled and float(weights.std()) > SCALED * mean:
+        return "scaled_weights"
+    return "too_many_people" if total > MAX_PEOPLE else ""
 
 
 def _population_size(settings: RiskFileSettings, n: int, weights: pa.Array | None, size: int) -> list[StudyWarning]:
