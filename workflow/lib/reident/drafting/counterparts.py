@@ -16,6 +16,7 @@ from reident.drafting.profile import DraftColumn
 from reident.drafting.progress import progress
 from reident.drafting.sheet import percent
 from reident.plausibility import conversions
+from reident.plausibility import numbers as linked_numbers
 from reident.plausibility.conversions import Conversion
 from reident.plausibility.crosstable import CrossTable
 from reident.sections.codes import clean, number
@@ -339,6 +340,21 @@ def conversion(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Conv
         if numbers.shape[1] >= conversions.MIN_PAIRS:
             return conversions.find(*numbers, dates=are_dates)
     return None if are_dates else conversions.of_distributions(pair.puf.sample, pair.eif.sample)
+
+
+def differences(pair: Pair, linked: tuple[np.ndarray, np.ndarray]) -> list[str]:
+    """Return what the run tells of numbers that differ to one side, or by one amount, as a reason."""
+    values = np.array([_numbers(linked[0], pair.puf), _numbers(linked[1], pair.eif)])
+    values = values[:, np.isfinite(values).all(axis=0)]
+    if values.shape[1] < conversions.MIN_PAIRS or min(np.ptp(values, axis=1)) == 0:
+        return []
+    reasons = []
+    if (share := linked_numbers.one_sided(*values)) is not None:
+        reasons.append(f"of numbers that differ, that of the EIF is the larger one in {percent(share)}")
+    if (part := linked_numbers.part_offset(*values, dates=bool(pair.puf.dates))) is not None:
+        unit = f" {part[2]}" if pair.puf.dates else ""
+        reasons.append(f"{percent(part[0])} of the pairs of numbers differ by exactly {part[1]:+.6g}{unit}")
+    return reasons
 
 
 def linked_codes(links: Links | None, pair: Pair) -> tuple[np.ndarray, np.ndarray] | None:

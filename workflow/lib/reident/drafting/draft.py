@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from reident.drafting.profile import DraftColumn, File
 from reident.drafting.sheet import Sheet, code_list, listed, number, scalar
 from reident.drafting.source import Source
 from reident.intake.severity import MATERIAL, MIN_RECORDS
-from reident.intake.undeclared import DISTORTS, NumberCounts, look_missing_dates
+from reident.intake.undeclared import DISTORTS, NumberCounts, look_missing, look_missing_dates
 from reident.sections.codes import number as value_of_number
 from reident.sections.columns import RESERVED
 from reident.study.reading import TODO
@@ -76,18 +77,28 @@ def unreadable(sheet: Sheet, source: Source, indent: int) -> None:
 
 
 class Missing(NamedTuple):
-    """The missing codes of one column, with the reason; `todo` if some must be decided."""
+    """The missing codes of one column, with the reason; `todo` if some must be decided.
+
+    `values` are codes that look like missing ones to a run, and are values.
+    """
 
     codes: tuple[str, ...]
     todo: bool
     reason: str
+    values: tuple[str, ...] = ()
 
 
-def missing(column: DraftColumn, kind: str, extra: Sequence[str] = (), values: Collection[str] = ()) -> Missing:
+def missing(
+    column: DraftColumn,
+    kind: str,
+    extra: Sequence[str] = (),
+    values: Collection[str] = (),
+    warned: Callable[[Mapping[str, int]], Collection[str]] = lambda _: (),
+) -> Missing:
     """Return the missing codes of one column of a variable of a type.
 
     Codes that look like missing ones are `extra` if they have no counterpart in the other file, and `values` if they
-    are values.
+    are values. `warned` returns those of which the run warns, unless the study decides on them.
     """
     certain_codes = {**column.missing, **{code: column.values[code] for code in extra}}
     certain = ", ".join(f"{_word(code)} in {number(rows, 'record')}" for code, rows in certain_codes.items())
@@ -102,7 +113,10 @@ def missing(column: DraftColumn, kind: str, extra: Sequence[str] = (), values: C
     points = {code: codes.with_point(code, column.decimal) for code in column.values if code not in certain_codes}
     uncertain = codes.uncertain({points[code]: column.values[code] for code in points}, numeric=numeric)
     showable = points if numeric else types.codes_to_show(column)
-    looks = {code: column.values[code] for code in points if points[code] in uncertain and code in showable}
+    told = set(warned({code: column.values[code] for code in points}))
+    looks = {
+        code: column.values[code] for code in points if code in told or (points[code] in uncertain and code in showable)
+    }
     what += [
         f"{_word(code)} in {number(rows, 'record')} is a value: it has a counterpart"
         for code, rows in looks.items()
@@ -113,7 +127,24 @@ def missing(column: DraftColumn, kind: str, extra: Sequence[str] = (), values: C
     distorted = numeric and _distorted(points, column, doubtful)
     if doubtful:
         what.append(f"{', '.join(map(_word, doubtful))} in {number(rows, 'record')} may mean missing")
-    return Missing(tuple(certain_codes), rows > MATERIAL * column.records or distorted, "; ".join(what))
+    todo = rows > MATERIAL * column.records or distorted or bool(told & set(doubtful))
+    return Missing(tuple(certain_codes), todo, "; ".join(what), tuple(sorted(told & set(values))))
+
+
+def warned_codes(column: DraftColumn, *, numeric: bool) -> Callable[[Mapping[str, int]], Collection[str]]:
+    """Return the function of the codes of a column, with their records, that tells those of which a run warns."""
+
+    def warned(counts: Mapping[str, int]) -> Collection[str]:
+        points = {code: codes.with_point(code, column.decimal) for code in counts}
+        typed = {code: value_of_number(text) if numeric else code for code, text in points.items()}
+        numbers = Counter[str | float]()
+        for code, value in typed.items():
+            if value is not None:
+                numbers[value] += counts[code]
+        looks = look_missing(numbers)
+        return [code for code, value in typed.items() if value in looks]
+
+    return warned
 
 
 def _missing_dates(column: DraftColumn, certain: Mapping[str, int], what: list[str]) -> Missing:
@@ -127,7 +158,8 @@ def _missing_dates(column: DraftColumn, certain: Mapping[str, int], what: list[s
         names = f": {', '.join(named)}" if named else ""
         what.append(f"{number(rows, 'value')} may mean missing, or {'is' if rows == 1 else 'are'} no valid date{names}")
     wrong = any(day is None for day in days.values())
-    return Missing(tuple(certain), wrong or rows > MATERIAL * column.records, "; ".join(what))
+    todo = wrong or bool(looks) or rows > MATERIAL * column.records
+    return Missing(tuple(certain), todo, "; ".join(what))
 
 
 def date_format(formats: Sequence[str]) -> str:

@@ -158,11 +158,19 @@ def _variable(name: str, pair: Pair, links: Links | None) -> Variable:
     kind = types.kind([pair.puf, pair.eif])
     linked = counterparts.linked_codes(links, pair)
     recode = recodes.recode(pair, linked) if kind.kind == "categorical" else recodes.NONE
-    missing = {
-        side: draft.missing(column, kind.kind, recode.missing.get(side, ()), recode.values.get(side, ()))
-        for side, column in (("puf", pair.puf), ("eif", pair.eif))
-    }
-    conversion = counterparts.conversion(pair, linked) if kind.kind != "categorical" else None
+    if recodes.is_shift(recode) and counterparts.conversion(pair, linked) is not None:
+        kind, recode = Kind("numeric", "codes of both files differ by one number"), recodes.NONE
+    numeric = kind.kind != "categorical"
+    missing = {}
+    for side, column in (("puf", pair.puf), ("eif", pair.eif)):
+        extra, values = recode.missing.get(side, ()), {*recode.values.get(side, ())}
+        if not numeric:
+            values |= recodes.common(linked)
+        warned = draft.warned_codes(column, numeric=numeric)
+        missing[side] = draft.missing(column, kind.kind, extra, values, warned)
+    conversion = counterparts.conversion(pair, linked) if numeric else None
+    if numeric and conversion is None and linked is not None:
+        kind = kind._replace(reason="; ".join([kind.reason, *counterparts.differences(pair, linked)]))
     return Variable(name, pair, kind, recode, missing, linked, conversion)
 
 
@@ -290,8 +298,13 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
     if recode.integer_coded:
         sheet.add("    integer_coded: true", "" if recode.side else recode.reason)
     _missing(sheet, variable)
+    tables = {side: {code: code for code in item.values} for side, item in variable.missing.items() if item.values}
+    if tables and not recode.side:
+        written = ", ".join(f"{side}: {table(same)}" for side, same in tables.items())
+        sheet.add(f"    recode: {{{written}}}", "values, though they look like missing codes")
     if recode.side:
-        written = TODO if recode.table is None else table(recode.table)
+        tables[recode.side] = tables.get(recode.side, {}) | (recode.table or {})
+        written = TODO if recode.table is None else table(tables[recode.side])
         hidden = (
             f"; {recode.hidden} further codes of fewer than {MIN_RECORDS} records are not written here"
             if recode.hidden
