@@ -17,7 +17,7 @@ from reident.drafting.profile import DraftColumn, File
 from reident.drafting.sheet import Sheet, code_list, listed, number, scalar
 from reident.drafting.source import Source
 from reident.intake.severity import MATERIAL, MIN_RECORDS
-from reident.intake.undeclared import DISTORTS, NumberCounts, look_missing, look_missing_dates
+from reident.intake.undeclared import DISTORTS, MISSING_WORDS, NumberCounts, look_missing, look_missing_dates
 from reident.sections.codes import number as value_of_number
 from reident.sections.columns import RESERVED
 from reident.study.reading import TODO
@@ -126,9 +126,20 @@ def missing(
     rows = sum(doubtful.values())
     distorted = numeric and _distorted(points, column, doubtful)
     if doubtful:
-        what.append(f"{', '.join(map(_word, doubtful))} in {number(rows, 'record')} may mean missing")
+        what.append(f"{_doubtful(doubtful)} in {number(rows, 'record')} may mean missing")
     todo = rows > MATERIAL * column.records or distorted or bool(told & set(doubtful))
     return Missing(tuple(certain_codes), todo, "; ".join(what), tuple(sorted(told & set(values))))
+
+
+def _doubtful(codes_: Mapping[str, int]) -> str:
+    """Return codes that may mean missing by name, and the number of those that may be the value of a person."""
+    named = [code for code, rows in codes_.items() if rows >= MIN_RECORDS or code.startswith("-") or _is_word(code)]
+    hidden = len(codes_) - len(named)
+    return ", ".join([*map(_word, named), *([number(hidden, "number") + " of few records"] if hidden else [])])
+
+
+def _is_word(code: str) -> bool:
+    return code.casefold() in MISSING_WORDS
 
 
 def warned_codes(column: DraftColumn, *, numeric: bool) -> Callable[[Mapping[str, int]], Collection[str]]:

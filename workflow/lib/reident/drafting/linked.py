@@ -145,7 +145,7 @@ def find_variables(puf: File, eif: File, keys: tuple[Key, Key], links: Links | N
         for file, key in zip((puf, eif), keys, strict=True)
     )
     taken = {*keys[0].columns, *keys[1].columns}
-    result = []
+    result = list[Variable]()
     for pair in counterparts.pairs(ours, theirs, links):
         name = draft.free_name(pair.puf.name, taken)
         taken.add(name)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from reident.errors import InputError
 from reident.reading import blocks
-from reident.reading.names import BATCH, TEXT, check_header
+from reident.reading.names import BATCH, TEXT, MissingColumnError, check_header
 from reident.reading.textfile import lines, opened
 from reident.sections.files import SourceFile
 
@@ -40,8 +40,8 @@ def batches(
     keys: Sequence[str],  # noqa: ARG001 - text is always exact
 ) -> Iterator[pa.RecordBatch]:
     """Yield the given columns as text, field by field: by the fast reader, from where it cannot by the exact one."""
-    with _records(path, source) as (header, _):
-        check_header(path, header, wanted)
+    with _records(path, source) as (header, reader):
+        _check_header(path, header, wanted, reader)
     fast = blocks.batches(path, source, header, wanted)
     yield from blocks.proven(fast, lambda: exact_batches(path, source, wanted))
 
@@ -62,6 +62,16 @@ def exact_batches(path: Path, source: SourceFile, wanted: Sequence[str]) -> Iter
                 columns = [[] for _ in wanted]
         if columns[0]:
             yield _batch(columns, wanted)
+
+
+def _check_header(path: Path, header: list[str], wanted: Sequence[str], reader: Iterator[list[str]]) -> None:
+    """Refuse a header without the wanted columns, or which is below other lines."""
+    try:
+        check_header(path, header, wanted)
+    except MissingColumnError:
+        with contextlib.suppress(csv.Error):
+            refuse_titles(path, [len(header), *map(len, islice(reader, _CHUNK))])
+        raise
 
 
 def column_names(path: Path, source: SourceFile) -> list[str]:
