@@ -156,10 +156,14 @@ def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
 
 
 def is_shift(recode: Recode) -> bool:
-    """Return whether a table adds one number to every code, as to years of another survey."""
+    """Return whether a table adds one number to every code, as to years of another survey.
+
+    Codes that are merely counted from another one on, with leading zeros or not, are categories.
+    """
     pairs = [(number_of(code), number_of(to)) for code, to in (recode.table or {}).items()]
     steps = {to - code for code, to in pairs if code is not None and to is not None}
-    return len(pairs) >= _MIN_SHIFTED and len(steps) == 1 and all(None not in pair for pair in pairs)
+    whole = not recode.integer_coded and all(None not in pair for pair in pairs)
+    return whole and len(pairs) >= _MIN_SHIFTED and len(steps) == 1 and abs(steps.pop()) > 1
 
 
 def common(linked: tuple[np.ndarray, np.ndarray] | None) -> set[str]:
