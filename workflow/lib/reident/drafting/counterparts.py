@@ -302,6 +302,8 @@ def _association(
     if any(column.levels is None or len(column.values) > _MAX_CATEGORIES for column in (first_column, second_column)):
         normal = [np.array([_normal(value) for value in values[present]]) for values in (first, second)]
         return float((normal[0] == normal[1]).mean()), n
+    if min(len(set(side[present].tolist())) for side in (first, second)) < 2:
+        return None, n  # all have one code, as the heads of households of one person
     return _cramers_v(first[present], second[present]), n
 
 

@@ -81,8 +81,8 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     units = grouping.find(puf, eif, keys, links_)
     named = grouping.with_keys(units, keys)
     constant = units.constant if units else None
-    if links_ is not None and constant is not None:  # which rows of two units belong together is not known
-        links_ = links_.narrow(constant)
+    if links_ is not None and constant is not None:
+        links_ = links_.of_units(constant)
     variables = find_variables(puf, eif, named, links_)
     if constant is not None:
         variables = [variable._replace(level=_level(variable.pair, constant)) for variable in variables]

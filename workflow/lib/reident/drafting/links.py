@@ -29,6 +29,9 @@ MIN_OVERLAP = 0.5
 """The smallest share of them that a key column has."""
 
 
+MIN_SINGLE = 50
+"""Links of units of one row from which they tell about rows."""
+
 _MARGIN = 0.1
 """By how much more linked records agree with the right keys than with others."""
 
@@ -49,7 +52,8 @@ class Key(NamedTuple):
 class Links(NamedTuple):
     """The true links: `n` of them, `unknown` of which name a record that is not in one of the files.
 
-    `records` are the linked records of both files, row by row, and `rows` their places in the files.
+    `records` are the linked records of both files, row by row, and `rows` their places in the files; `single` tells
+    which of them are the only ones with their keys.
     """
 
     source: Source
@@ -59,11 +63,20 @@ class Links(NamedTuple):
     unknown: int
     records: tuple[pa.Table, pa.Table]
     rows: tuple[np.ndarray, np.ndarray]
+    single: np.ndarray
 
-    def narrow(self, columns: Sequence[Collection[str]]) -> Links:
-        """Return the links with some columns of both files alone."""
-        sides = zip(self.records, columns, strict=True)
-        return self._replace(records=tuple(table.select([*kept]) for table, kept in sides))
+    def of_units(self, constant: Sequence[Collection[str]]) -> Links:
+        """Return the links of units of one row, or where these are few the columns with one value in each unit.
+
+        Which rows of two larger units belong together is not known.
+        """
+        if self.single.sum() < MIN_SINGLE:
+            sides = zip(self.records, constant, strict=True)
+            return self._replace(records=tuple(table.select([*kept]) for table, kept in sides))
+        mask = pa.array(self.single)
+        ours, theirs = self.records
+        rows = self.rows[0][self.single], self.rows[1][self.single]
+        return self._replace(records=(ours.filter(mask), theirs.filter(mask)), rows=rows)
 
     @property
     def compared(self) -> int:
@@ -291,8 +304,19 @@ def _joined(puf: File, eif: File, iuf: File, first: Key, second: Key) -> Links:
     joint = (sides[0][1] >= 0) & (sides[1][1] >= 0)
     linked = [(table_.take(of[joint]), place[of[joint]]) for (table_, of), place in zip(sides, places, strict=True)]
     (ours, our_rows), (theirs, their_rows) = linked
+    alone = [_are_alone(table_, key)[of[joint]] for (table_, of), key in zip(sides, (first, second), strict=True)]
     unknown = int((~complete).sum())
-    return Links(iuf.source, first, second, n, unknown, (ours, theirs), (our_rows, their_rows))
+    return Links(iuf.source, first, second, n, unknown, (ours, theirs), (our_rows, their_rows), alone[0] & alone[1])
+
+
+def _are_alone(records: pa.Table, key: Key) -> np.ndarray:
+    """Return the records with a key that no other one has; bool (n,)."""
+    if not key.repeats:
+        return np.ones(records.num_rows, bool)
+    _, place, sizes = np.unique(
+        hashes([records[name].combine_chunks() for name in key.columns]), return_inverse=True, return_counts=True
+    )
+    return sizes[place] == 1
 
 
 def _records(file: File, key: Key, links: pa.Table, sampled: pa.Table) -> tuple[pa.Table, np.ndarray, np.ndarray]:
