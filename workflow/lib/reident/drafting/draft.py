@@ -6,7 +6,7 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,17 +88,11 @@ class Missing(NamedTuple):
     values: tuple[str, ...] = ()
 
 
-def missing(
-    column: DraftColumn,
-    kind: str,
-    extra: Sequence[str] = (),
-    values: Collection[str] = (),
-    warned: Callable[[Mapping[str, int]], Collection[str]] = lambda _: (),
-) -> Missing:
+def missing(column: DraftColumn, kind: str, extra: Sequence[str] = (), values: Collection[str] = ()) -> Missing:
     """Return the missing codes of one column of a variable of a type.
 
     Codes that look like missing ones are `extra` if they have no counterpart in the other file, and `values` if they
-    are values. `warned` returns those of which the run warns, unless the study decides on them.
+    are values.
     """
     certain_codes = {**column.missing, **{code: column.values[code] for code in extra}}
     certain = ", ".join(f"{_word(code)} in {number(rows, 'record')}" for code, rows in certain_codes.items())
@@ -111,11 +105,13 @@ def missing(
         return _missing_dates(column, certain_codes, what)
     numeric = kind == "numeric"
     points = {code: codes.with_point(code, column.decimal) for code in column.values if code not in certain_codes}
-    uncertain = codes.uncertain({points[code]: column.values[code] for code in points}, numeric=numeric)
-    showable = points if numeric else types.codes_to_show(column)
-    told = set(warned({code: column.values[code] for code in points}))
+    told = _warned({text: column.values[code] for code, text in points.items()}, numeric=kind != "categorical")
+    uncertain = {} if numeric else codes.uncertain({points[code]: column.values[code] for code in points})
+    showable = types.codes_to_show(column)
     looks = {
-        code: column.values[code] for code in points if code in told or (points[code] in uncertain and code in showable)
+        code: column.values[code]
+        for code, text in points.items()
+        if text in told or (text in uncertain and code in showable)
     }
     what += [
         f"{_word(code)} in {number(rows, 'record')} is a value: it has a counterpart"
@@ -127,8 +123,9 @@ def missing(
     distorted = numeric and _distorted(points, column, doubtful)
     if doubtful:
         what.append(f"{_doubtful(doubtful)} in {number(rows, 'record')} may mean missing")
-    todo = rows > MATERIAL * column.records or distorted or bool(told & set(doubtful))
-    return Missing(tuple(certain_codes), todo, "; ".join(what), tuple(sorted(told & set(values))))
+    warned = {code for code in looks if points[code] in told}
+    todo = rows > MATERIAL * column.records or distorted or bool(warned & set(doubtful))
+    return Missing(tuple(certain_codes), todo, "; ".join(what), tuple(sorted(warned & set(values))))
 
 
 def _doubtful(codes_: Mapping[str, int]) -> str:
@@ -142,20 +139,15 @@ def _is_word(code: str) -> bool:
     return code.casefold() in MISSING_WORDS
 
 
-def warned_codes(column: DraftColumn, *, numeric: bool) -> Callable[[Mapping[str, int]], Collection[str]]:
-    """Return the function of the codes of a column, with their records, that tells those of which a run warns."""
-
-    def warned(counts: Mapping[str, int]) -> Collection[str]:
-        points = {code: codes.with_point(code, column.decimal) for code in counts}
-        typed = {code: value_of_number(text) if numeric else code for code, text in points.items()}
-        numbers = Counter[str | float]()
-        for code, value in typed.items():
-            if value is not None:
-                numbers[value] += counts[code]
-        looks = look_missing(numbers)
-        return [code for code, value in typed.items() if value in looks]
-
-    return warned
+def _warned(counts: Mapping[str, int], *, numeric: bool) -> set[str]:
+    """Return the codes of which a run warns that they look like missing ones, from the records of each."""
+    typed: dict[str, str | float | None] = {code: value_of_number(code) if numeric else code for code in counts}
+    records = Counter[str | float]()
+    for code, value in typed.items():
+        if value is not None:
+            records[value] += counts[code]
+    looks = look_missing(records)
+    return {code for code, value in typed.items() if value in looks}
 
 
 def _missing_dates(column: DraftColumn, certain: Mapping[str, int], what: list[str]) -> Missing:

@@ -166,8 +166,7 @@ def _variable(name: str, pair: Pair, links: Links | None) -> Variable:
         extra, values = recode.missing.get(side, ()), {*recode.values.get(side, ())}
         if not numeric:
             values |= recodes.common(linked)
-        warned = draft.warned_codes(column, numeric=numeric)
-        missing[side] = draft.missing(column, kind.kind, extra, values, warned)
+        missing[side] = draft.missing(column, kind.kind, extra, values)
     conversion = counterparts.conversion(pair, linked) if numeric else None
     if numeric and conversion is None and linked is not None:
         kind = kind._replace(reason="; ".join([kind.reason, *counterparts.differences(pair, linked)]))
