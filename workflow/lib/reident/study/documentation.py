@@ -47,6 +47,8 @@ _SAID_ABOVE = (
     ", each as a name or as a mapping",
 )
 """What the head of the page says of all keys."""
+_ARTICLE = re.compile(r"^(The|An?) (?!pair is )")
+"""The article of a description that is a noun, which a line of a table does not need."""
 
 
 def fill(page: str, generated: Mapping[str, str]) -> str:
@@ -157,14 +159,24 @@ def _study_keys() -> str:
     file = [key for key in sections["files"] if key.name.startswith(f"{_FILE}.")]
     shared = {"[a file](#a-file)": {key._replace(name=key.name.removeprefix(f"{_FILE}.")) for key in file}}
     parts = ["### The study\n", _table(_with_examples(keys[0] for keys in sections.values()))]
+    said: dict[Key, str] = {}
     own = (key._replace(name=key.name.removeprefix(f"{_FILE}.")) for key in file)
     parts += ["### A file\n", _table(_with_examples(own))]
     for name, keys in sections.items():
         if len(keys) > 1:
             head, *others = _without_repeats(keys, shared)
-            note = head.meaning.removeprefix(keys[0].meaning).strip()
-            parts += [f"### `{name}`\n", *([f"{note}\n"] if note else []), _table(_with_examples(others))]
+            note = re.sub("^ as (.+)", r"Has the keys of \1.", head.type.removeprefix(keys[0].type))
+            own = _said_once(others, said)
+            parts += [f"### `{name}`\n", *([f"{note}\n"] if note else []), _table(_with_examples(own))]
     return "\n".join(parts)
+
+
+def _said_once(keys: Iterable[Key], said: dict[Key, str]) -> Iterator[Key]:
+    """Yield keys with a reference in place of what `said` has of one of the same last name, type and meaning."""
+    for key in keys:
+        first = said.setdefault(key._replace(name=key.name.rpartition(".")[2], default=""), key.name)
+        long = len(key.meaning.split()) > 4
+        yield key._replace(meaning=f"As `{first}`.") if long and first != key.name else key
 
 
 def _with_examples(keys: Iterable[Key]) -> list[Key]:
@@ -193,7 +205,7 @@ def _without_repeats(keys: list[Key], shared: dict[str, set[Key]]) -> list[Key]:
         if repeated:
             head = re.sub(r"\[\]$|\.\*$", "", part)
             keys = [
-                key._replace(meaning=f"{key.meaning} Has the keys of {repeated}.") if key.name == head else key
+                key._replace(type=f"{key.type} as {repeated}") if key.name == head else key
                 for key in keys
                 if inside.get(key) not in shared[repeated]
             ]
@@ -275,6 +287,8 @@ def _type(root: dict[str, Any], field: dict[str, Any] | bool) -> str:
         return "anything"
     names = [_type_of(root, variant) for variant in _variants(root, field)]
     short = ["mapping" if name == f"mapping to {names[0]}" else name for name in names]
+    if names == ["text", "list of text"]:
+        return "text or list"
     return _either(list(dict.fromkeys(short)))
 
 
@@ -291,13 +305,16 @@ def _type_of(root: dict[str, Any], variant: dict[str, Any]) -> str:
     if kind == ["number", "string"]:
         return "number or fraction"
     if kind in ("integer", "number"):
-        return f"{'integer' if kind == 'integer' else 'number'} {_range(variant)}".rstrip()
+        limits = _range(variant)
+        return limits if limits == "share" else f"{'integer' if kind == 'integer' else 'number'} {limits}".rstrip()
     if kind == "boolean":
-        return "`true` or `false`"
+        return "boolean"
     return "date" if variant.get("format") == "date" else "text"
 
 
 def _range(variant: dict[str, Any]) -> str:
+    if (variant.get("minimum"), variant.get("maximum")) == (0, 1):
+        return "share"
     if {"minimum", "maximum"} <= set(variant):
         return f"{variant['minimum']:g} to {variant['maximum']:,g}"
     limits = [("≥", "minimum"), (">", "exclusiveMinimum"), ("≤", "maximum"), ("<", "exclusiveMaximum")]
@@ -336,7 +353,8 @@ def _meaning(root: dict[str, Any], field: dict[str, Any]) -> str:
     meaning: str = described["description"].replace("|", "\\|").replace("Source: METHODS §", "§")
     for text in _SAID_ABOVE:
         meaning = meaning.replace(text, "")
-    return meaning
+    noun = _ARTICLE.sub("", meaning)
+    return noun[:1].upper() + noun[1:]
 
 
 def files() -> dict[str, str]:
