@@ -26,7 +26,7 @@ from reident.study.documentation import fill
 CONFIDENTIALITY = "docs/explanation/confidentiality.md"
 
 _HEAD = ("| column | | meaning |", "|---|---|---|")
-_FRACTION = re.compile(r"(^|_)(rate|share|low|high)$")
+_FRACTION = re.compile(r"(^|_)(rate|share|low|high)(_before|_after)?$")
 _SAID_ABOVE = re.compile(
     r"(empty|null) (without .*|if (undefined|there are fewer|there is one|unknown, as the next two)"
     r"|where (it is not defined|it is undefined|undefined|they are not known|it has none|nothing is compared))"

@@ -33,6 +33,8 @@ from reident.study.model import Study
 _END = "<!-- End of generated table -->"
 _FILE = "files.original"
 """A section with the keys that all files have, and no others."""
+_SIMULATE = "simulate"
+"""The section of examples and tests, whose many keys the page leaves to the schema."""
 _EXAMPLES = Path(__file__).with_name("examples.yaml")
 _SAID_ABOVE = (
     " If absent: not computed.",
@@ -163,7 +165,7 @@ def _study_keys() -> str:
     own = (key._replace(name=key.name.removeprefix(f"{_FILE}.")) for key in file)
     parts += ["### A file\n", _table(_with_examples(own))]
     for name, keys in sections.items():
-        if len(keys) > 1:
+        if len(keys) > 1 and name != _SIMULATE:
             head, *others = _without_repeats(keys, shared)
             note = re.sub("^ as (.+)", r"Has the keys of \1.", head.type.removeprefix(keys[0].type))
             own = _said_once(others, said)
