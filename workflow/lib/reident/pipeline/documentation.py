@@ -52,15 +52,15 @@ def data_dictionary() -> str:
     return "\n".join([*parts, *(_section(step, shared, described) for step in STEPS.values())])
 
 
-SIMULATED = {
-    table.path for rule in ("simulate", "synthesize", "simulate_amounts", "populate") for table in STEPS[rule].tables
-}
-"""Simulated sources, whose columns the page leaves to their declarations."""
+INNER = re.compile(
+    r"simulated/|(\w+/)?prepared/.*\.parquet|(strata|binned)/.*\.parquet|(scores|claims)/|larger/.*counts"
+)
+"""Simulated sources, and files that later steps alone read: their columns are in their declarations."""
 
 
 def _columns_of_several() -> dict[str, TableColumn]:
     """Return the columns that tables share in the same words, by their name; of two, the more frequent."""
-    listed = [table for step in STEPS.values() for table in step.tables if table.path not in SIMULATED]
+    listed = [table for step in STEPS.values() for table in step.tables if not INNER.match(table.path)]
     every = [column for table in listed for column in table.columns]
     number = Counter(map(_worded, every))
     shared: dict[str, TableColumn] = {}
@@ -95,11 +95,11 @@ def _describe(table: Table, shared: dict[str, TableColumn], described: dict[str,
     columns = "\n".join([*_HEAD, *_lines(table.columns, shared, table.section)])
     if (
         len(table.columns) > 1
-        and table.path not in SIMULATED
+        and not INNER.match(table.path)
         and (alike := described.setdefault(columns, table.path)) != table.path
     ):
         text += f" Columns as in `{alike}`."
-    elif table.columns and table.path not in SIMULATED:
+    elif table.columns and not INNER.match(table.path):
         text += f"\n\n{columns}"
     return f"### `{table.path}`\n\n{text}\n"
 

@@ -59,8 +59,8 @@ class Release(Section):
     """Whether readers may take it that no two released records are of one person. If they may not, the statement can
     tell more."""
     released_means: Literal["within"] | None = None
-    """`within` if the file is released only when it is within all limits of the statement: the release itself tells
-    that it is, and the statement takes this as public."""
+    """`within` if the file is released only when it is within all limits: the release itself then tells that, and
+    the statement takes it as public."""
 
     @model_validator(mode="before")
     @classmethod

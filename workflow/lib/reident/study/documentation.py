@@ -25,7 +25,6 @@ from pydantic_core import core_schema
 from reident.sections.base import Section
 from reident.sections.checklist import Questions
 from reident.sections.release import Policy
-from reident.sections.seal import SignOff
 from reident.study import settings
 from reident.study.bundled import CONFIG
 from reident.study.model import Study
@@ -149,7 +148,6 @@ def readme() -> str:
             "Keys of a checklist": _table_of(Questions),
             "Keys of a rounding policy": _table_of(Policy),
             "Settings of a run": settings.table(bundled),
-            "Keys of a sign-off": _table_of(SignOff),
         },
     )
 
@@ -168,14 +166,22 @@ def _study_keys() -> str:
         if len(keys) > 1 and name != _SIMULATE:
             head, *others = _without_repeats(keys, shared)
             note = re.sub("^ as (.+)", r"Has the keys of \1.", head.type.removeprefix(keys[0].type))
-            own = _said_once(others, said)
+            own = itertools.islice(_said_once([keys[0], *others], said), 1, None)
             parts += [f"### `{name}`\n", *([f"{note}\n"] if note else []), _table(_with_examples(own))]
     return "\n".join(parts)
 
 
 def _said_once(keys: Iterable[Key], said: dict[Key, str]) -> Iterator[Key]:
-    """Yield keys with a reference in place of what `said` has of one of the same last name, type and meaning."""
-    for key in keys:
+    """Yield keys with a reference in place of what `said` has of one of the same last name, type and meaning.
+
+    A key in a part of the same section of METHODS does not name that section again.
+    """
+    sections: dict[str, str] = {}
+    for full in keys:
+        section = "".join(re.findall(r" (§[\d.]*\d)\.$", full.meaning))
+        around = sections.get(full.name.rpartition(".")[0].removesuffix("[]"), "")
+        sections[full.name] = section or around
+        key = full._replace(meaning=full.meaning.removesuffix(f" {around}."))
         first = said.setdefault(key._replace(name=key.name.rpartition(".")[2], default=""), key.name)
         long = len(key.meaning.split()) > 4
         yield key._replace(meaning=f"As `{first}`.") if long and first != key.name else key
