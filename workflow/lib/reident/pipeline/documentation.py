@@ -81,7 +81,7 @@ def _section(step: Step, shared: dict[str, TableColumn], described: dict[str, st
 
 def _describe(table: Table, shared: dict[str, TableColumn], described: dict[str, str]) -> str:
     """Return what a table is; `described` has the tables so far, to one of which a table alike refers."""
-    facts = [table.meaning]
+    facts = [re.sub("^(The|An?) (.)", lambda begun: begun[2].upper(), table.meaning)]
     if table in tables.COMPARE_VARIANTS:
         facts.append(f"The tables are {_either([f'`{compared.path}`' for compared in COMPARED.values()])}.")
     if table.holds != "aggregates":
@@ -137,19 +137,20 @@ def glossary() -> str:
 
 
 def kinds_of_warnings() -> str:
-    """Return every kind of warning with its English sentences, of several the plural; … stands for a field."""
+    """Return every kind of warning: the first sentence, which says what is wrong, and the last, which says what to do.
+
+    They are in English, of several the plural; … stands for a field.
+    """
     lines, ends = [], {}
     for code in sorted(messages.TEXT.names("warnings")):
         template = entries(messages.ENGLISH, "messages")["warnings"][code]
         text = template if isinstance(template, str) else template["other"]
         shown = re.sub(r"{\w+}", "…", " ".join(text.split())).replace("……", "…")
-        parts = re.split(r"(?<=[.)]) (?=[A-Z])", shown)
-        for start in range(1, len(parts)):
-            end = " ".join(parts[start:])
-            if ends.setdefault(end, code) != code and len(end.split()) > 9:
-                shown = f"{' '.join(parts[:start])} *And as `{ends[end]}`.*"
-                break
-        lines.append(f"| `{code}` | {shown} |")
+        first, *others = re.split(r"(?<=[.)]) (?=[A-Z])", shown)
+        end = others[-1] if others else ""
+        alike = ends.setdefault(end, code)
+        said = end if alike == code or len(end) < 60 else f"*As `{alike}`.*"
+        lines.append(f"| `{code}` | {first} {said}".rstrip() + " |")
     return "\n".join(["| kind | sentence |", "|---|---|", *lines])
 
 
