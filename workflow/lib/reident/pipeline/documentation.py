@@ -33,7 +33,7 @@ _SAID_ABOVE = re.compile(
     r"|null where missing"
 )
 """What the head of the page says of all columns."""
-_ARTICLE = re.compile("^(the|an?) (?!same)")
+_ARTICLE = re.compile("^(the|an?) (?!same|bin holds|file is)")
 _COUNTED = ("records", "pairs", "units", "members", "links", "claims")
 HOLDS = {
     "records": "keys, links, values of records",
@@ -85,7 +85,7 @@ def _describe(table: Table, shared: dict[str, TableColumn], described: dict[str,
     if table in tables.COMPARE_VARIANTS:
         facts.append(f"The tables are {_either([f'`{compared.path}`' for compared in COMPARED.values()])}.")
     if table.holds != "aggregates":
-        facts.append(f"Holds `{table.holds}`.")
+        facts.append(f"*{table.holds.capitalize()}*.")
     if table.section:
         facts.append(f"§{table.section}.")
     text = " ".join(facts)
@@ -115,7 +115,7 @@ def _lines(
         facts = [part for part in column.meaning.split("; ") if not _SAID_ABOVE.fullmatch(part)]
         if column.only:
             facts.append(f"{column.only} only")
-        if column.section and column.section != section:
+        if shared is not None and column.section and column.section != section:
             facts.append(f"§{column.section}")
         return _kind(column), _ARTICLE.sub("", "; ".join(facts))
 
