@@ -36,15 +36,10 @@ _SIMULATE = "simulate"
 """The section of examples and tests, whose many keys the page leaves to the schema."""
 _EXAMPLES = Path(__file__).with_name("examples.yaml")
 _SAID_ABOVE = (
-    " If absent: not computed.",
-    " If absent: not measured.",
-    ", as a fraction, with which a metric passes",
+    r" If absent: not (computed|measured)\.",
+    r",? (as a fraction, )?with which (a|the|every) [\w ]+ passes",
     ", as a fraction",
-    " One number for all metrics, or a mapping from metrics to numbers.",
-    " One number for all variables, or a mapping from their names to numbers.",
-    " One number for all scenarios, or a mapping from their names to numbers.",
-    " One number for all targets, or a mapping from their names to numbers.",
-    " with which a metric passes",
+    r" One number for all \w+, or a mapping from (their names|metrics) to numbers\.",
     ", each as a name or as a mapping",
 )
 """What the head of the page says of all keys."""
@@ -174,14 +169,13 @@ def _study_keys() -> str:
 def _said_once(keys: Iterable[Key], said: dict[Key, str]) -> Iterator[Key]:
     """Yield keys with a reference in place of what `said` has of one of the same last name, type and meaning.
 
-    A key in a part of the same section of METHODS does not name that section again.
+    A key does not name the section of METHODS that the key before it names.
     """
-    sections: dict[str, str] = {}
+    before = ""
     for full in keys:
         section = "".join(re.findall(r" (§[\d.]*\d)\.$", full.meaning))
-        around = sections.get(full.name.rpartition(".")[0].removesuffix("[]"), "")
-        sections[full.name] = section or around
-        key = full._replace(meaning=full.meaning.removesuffix(f" {around}."))
+        key = full._replace(meaning=full.meaning.removesuffix(f" {before}."))
+        before = section or before
         first = said.setdefault(key._replace(name=key.name.rpartition(".")[2], default=""), key.name)
         long = len(key.meaning.split()) > 4
         yield key._replace(meaning=f"As `{first}`.") if long and first != key.name else key
@@ -360,7 +354,7 @@ def _meaning(root: dict[str, Any], field: dict[str, Any]) -> str:
     described = field if "description" in field else _variants(root, field)[0]
     meaning: str = described["description"].replace("|", "\\|").replace("Source: METHODS §", "§")
     for text in _SAID_ABOVE:
-        meaning = meaning.replace(text, "")
+        meaning = re.sub(text, "", meaning)
     noun = _ARTICLE.sub("", meaning)
     return noun[:1].upper() + noun[1:]
 
