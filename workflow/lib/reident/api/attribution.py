@@ -72,11 +72,12 @@ def attribute_disclosure(
       target  guess       keys
     0    ill   0.75  age + sex
     """
-    study = sole_study(attribute_disclosure, locals())
+    study = sole_study(attribute_disclosure, locals(), "attribute_disclosure")
     threads = threads_or_all(threads)
     if study is None:
         if "original" in options or "released" in options or "holdout" in options:
             raise InputError("`original`, `released` and `holdout` must be data frames. Give them first.")
+        id = items(id)  # noqa: A001 - the same
         copies = {released_side(at): copy for at, copy in enumerate(items(released), start=1)}
         frames = {TRUTH: data_frame("original", original)}
         names = {side: side.removeprefix("attribution_") for side in copies}

@@ -227,7 +227,7 @@ def with_keys(table: pd.DataFrame, keys: Mapping[str, pd.Series]) -> pd.DataFram
     `keys` has the column of a data frame by that of the table; one that the table does not have is left out.
     """
     for name, column in keys.items():
-        if name not in table.columns:
+        if name not in table.columns or column.dtype == table[name].dtype:
             continue
         texts = pd.Index(_column_text(Path(name), name, column, key=True).to_pandas())
         first = np.flatnonzero(~texts.duplicated())

@@ -211,7 +211,7 @@ def attack(
     0   1    a       True
     1   2    b       True
     """
-    study = sole_study(attack, locals())
+    study = sole_study(attack, locals(), "metrics")
     threads = threads_or_all(threads)
     if study is not None:
         return _attacked(study, threads)
@@ -258,8 +258,6 @@ def _keys(
 
 def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     """Return the tables of a study."""
-    if study.model.metrics is None:
-        raise InputError(f"{study.path}: the study has no `metrics`. Add the section, or call another function.")
     if study.model.confirm is not None:
         raise InputError(f"{study.path}: the study has `confirm`, and no true links. Call `confirm_values`.")
     extracts = intake_step.preparing(study.model).extracts
@@ -278,9 +276,12 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     keys = _key_columns(study)
     return AttackTables(
         declared("rates.csv", made.rates),
-        {name: _keyed(keys, f"confirmed/{name}.parquet", tables.confirmed) for name, tables in made.metrics.items()},
+        {
+            name: with_keys(declared(f"confirmed/{name}.parquet", tables.confirmed), keys)
+            for name, tables in made.metrics.items()
+        },
         {name: declared(f"confirmed/{name}.limits.csv", tables.rank_curve) for name, tables in made.metrics.items()},
-        {name: _keyed(keys, f"surest/{name}.csv", lines) for name, lines in claims.items()},
+        {name: declared(f"surest/{name}.csv", lines) for name, lines in claims.items()},
         declared("surest/summary.csv", compared.surest),
         declared("agreement/rates.csv", compared.agreement_rates),
         told("prepared/warnings.csv", checking.warnings_of(study, typed, stratified, checks, made)),
@@ -302,10 +303,6 @@ def _key_columns(study: StudyFiles) -> dict[str, pd.Series]:
         for key, name in zip(keys, columns[side], strict=True)
         if side in study.frames
     }
-
-
-def _keyed(keys: Mapping[str, pd.Series], path: str, table: pa.Table | pd.DataFrame) -> pd.DataFrame:
-    return with_keys(declared(path, table), keys)
 
 
 def _of_units(made: MemberTables) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def file_risk(
     weight: str | None = None,
     id: Names | None = None,  # noqa: A002 - the key of a study file
     population: Frame | Mapping[str, Any] | None = None,
-    original: Frame | None = None,
+    original: Frame | Mapping[str, Any] | None = None,
     sensitive: Variables = (),
     threads: int | None = None,
     **options: Any,
@@ -100,7 +100,7 @@ def file_risk(
     >>> int(risk.records["unique"].sum())
     2
     """
-    study = sole_study(file_risk, locals())
+    study = sole_study(file_risk, locals(), "file_risk")
     threads = threads_or_all(threads)
     if study is None:
         _refuse(options, {"file": "Give the data frame first.", "key_variables": "Call it `keys`."})
@@ -121,7 +121,7 @@ def file_risk(
             "sampling_fraction": sampling_fraction,
             "weight": weight,
             "population": people if population is not None else None,
-            "original": file_section("original") if original is not None else None,
+            "original": original if isinstance(original, Mapping | None) else file_section("original"),
             "sensitive": _targets(sensitive, key, frames[SURVEY]) or None,
             **options,
         }
@@ -195,7 +195,7 @@ def matching_risk(
     1          mean                  2.0             2.0
     2  confidential                  3.0             3.0
     """
-    study = sole_study(matching_risk, locals())
+    study = sole_study(matching_risk, locals(), "matching")
     if study is None:
         own = {"closest": "Call `reident.closest`.", "confidential": _FIRST, "synthetic": _FIRST}
         _refuse(options, own)
@@ -253,7 +253,7 @@ def closest(
     >>> len(found.records)
     3
     """
-    study = sole_study(closest, locals())
+    study = sole_study(closest, locals(), "matching.closest")
     threads = threads_or_all(threads)
     if study is None:
         keys = [as_text(name) for name in items(id)]
@@ -263,7 +263,7 @@ def closest(
         numbers = [name for name in names if _is_number(columns.get(name))] if numeric is None else items(numeric)
         section = {"known": [], "closest": {} if holdout is None else {"holdout": file_section(HOLDOUT)}}
         radius = {name: {"absolute": 0} for name in numbers}
-        study = _matched(confidential, synthetic, holdout, section, chosen, radius, id)
+        study = _matched(confidential, synthetic, holdout, section, chosen, radius, keys)
     tables = _matching_tables(study)
     files = tables[CONFIDENTIAL], tables["synthetic"], tables[HOLDOUT]
     found = distances.measure(closest_step.closest_rules(study.model), *files, threads=threads)

@@ -108,6 +108,6 @@ def _policy(policy: str | os.PathLike[str] | Policy) -> Policy:
         return rounding.load(Path(policy))
     bundled = {path.stem: path for path in sorted(rounding.FOLDER.glob("*.yaml"))}
     if policy not in bundled:
-        names = "".join(f"`{name}`, " for name in bundled)
-        raise InputError(f"`policy` must be {names}or the path of a file that ends in `.yaml`. Correct it.")
+        choices = [*(f"`{name}`" for name in bundled), "the path of a file that ends in `.yaml`"]
+        raise InputError(f"`policy` must be {' or '.join(choices)}. Correct it.")
     return rounding.load(bundled[policy])

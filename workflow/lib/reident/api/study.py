@@ -134,13 +134,16 @@ def valid_path(name: str, path: str | os.PathLike[str]) -> Path:
     return Path(text)
 
 
-def sole_study(function: Callable[..., Any], arguments: dict[str, Any]) -> StudyFiles | None:
+def sole_study(function: Callable[..., Any], arguments: dict[str, Any], section: str) -> StudyFiles | None:
     """Return the study that a function is given in place of data frames, and None where it is given these.
 
-    `arguments` are all of its arguments by name, the study or the first data frame first.
+    `arguments` are all of its arguments by name, the study or the first data frame first; `section` is the one that the
+    study must have.
 
     Raises
     ------
+    InputError
+        If the study does not have the section.
     TypeError
         For the path of a study, and for another argument beside a study, which would count for nothing.
     """
@@ -159,6 +162,11 @@ def sole_study(function: Callable[..., Any], arguments: dict[str, Any]) -> Study
     for other in list(given)[1:]:
         if given[other] is not usual.get(other):
             raise TypeError(f"`{name}` takes no `{other}` beside a study. Declare it in the study file, or remove it.")
+    value: Any = study.model
+    for part in section.split("."):
+        value = getattr(value, part)
+        if value is None:
+            raise InputError(f"{study.path}: the study has no `{section}`. Add the section, or call another function.")
     return study
 
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from reident.api.frames import Frame, Metrics, Names, Variables, by_name, data_frame, with_codes
+from reident.api.frames import Frame, Metrics, Names, Variables, by_name, data_frame, items, with_codes
 from reident.api.study import StudyFiles, file_section, of_frames, sole_study
 from reident.api.tables import Tables, made_by, threads_or_all, told
-from reident.errors import InputError
 from reident.linkage.metrics.contract import ScoringContext
 from reident.values import prepare, rates, step
 
@@ -71,11 +70,12 @@ def confirm_values(
     0      all       2.0        1.0  0.500000
     1  unusual       1.0        1.0  0.333333
     """
-    study = sole_study(confirm_values, locals())
+    study = sole_study(confirm_values, locals(), "confirm")
     threads = threads_or_all(threads)
     if study is None:
         if external is None or confidential is None:
             raise TypeError("`confirm_values` takes a study, or three data frames: released, external and confidential")
+        person = items(person)
         arguments = {"released": released, "external": external, "confidential": confidential}
         puf, eif, iuf = (data_frame(name, value) for name, value in arguments.items())
         linked, of_learnt = {"puf": puf, "eif": eif}, {"puf": puf, "iuf": iuf}
@@ -91,8 +91,6 @@ def confirm_values(
             "confirm": {"by": "values", "learn": with_codes(learn, of_learnt), "within": within or {}},
         }
         study = of_frames(sections, {**linked, "iuf": iuf})
-    if study.model.confirm is None:
-        raise InputError(f"{study.path}: the study has no `confirm`. Add the section, or call another function.")
     settings = step.confirming(study.model)
     prepared = prepare.prepare(settings, study.texts(settings.extracts))
     context = ScoringContext(threads=threads, functions=study.functions)
