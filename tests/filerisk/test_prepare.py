@@ -67,7 +67,8 @@ def test_codes_that_the_population_does_not_have():
     section = {**SEX, "key_variables": ["sex"], "population": {"file": {"path": "census.csv"}}}
     found = coded(section, FILE, table("sex", *"m" * 30))
     assert found.warnings["warning"].tolist() == [
-        "census.csv: 1 of 2 codes of sex in survey.csv are not in the population."
+        "census.csv: 1 of 2 codes of sex in survey.csv are not in the population. Recode those that only differ, and check "
+        "whom the population file has."
     ]
     with pytest.raises(InputError, match="no code of `sex` is in both files"):
         coded(section, FILE, table("sex", "1", "2"))
@@ -124,7 +125,13 @@ def test_an_original_of_other_records_is_refused(rows, sentence):
 @pytest.mark.parametrize(
     ("missing", "effect"),
     [
-        ("excluded", ["No record is in a cell of the whole key."]),
+        (
+            "excluded",
+            [
+                "No record is in a cell of the whole key. Check the column and its missing codes, or remove the "
+                "variable."
+            ],
+        ),
         ("wildcard", ["It distinguishes no records."]),
         ("category", []),
     ],
