@@ -276,6 +276,13 @@ def test_nothing_beside_a_study_counts_for_nothing_and_it_must_have_the_section(
             function(study)
 
 
+def test_links_to_unknown_records_are_left_out_where_they_are_allowed():
+    more = pd.concat([LINKS, LINKS[:2].assign(name=["nobody", None])])
+    with pytest.raises(reident.InputError, match=r"links, row 21: .* allow them by `unknown_links_at_most`"):
+        attack(links=more, unknown_links_at_most=1)
+    assert_frame_equal(attack(links=more, unknown_links_at_most=2).rates, PLAIN.rates, check_exact=True)
+
+
 def test_grave_warnings_are_warnings_of_python_with_their_remedy():
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

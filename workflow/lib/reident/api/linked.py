@@ -123,6 +123,7 @@ def attack(
     metrics: Metrics | None = None,
     puf_id: Names | None = None,
     eif_id: Names | None = None,
+    unknown_links_at_most: int = 0,
     units: Mapping[str, Any] | None = None,
     binning: Mapping[str, Any] | None = None,
     rank_filter: Mapping[str, Any] | None = None,
@@ -142,6 +143,7 @@ def attack(
     threads: int | None = None,
     puf_id: Names | None = None,
     eif_id: Names | None = None,
+    unknown_links_at_most: int = 0,
     units: Mapping[str, Any] | None = None,
     binning: Mapping[str, Any] | None = None,
     rank_filter: Mapping[str, Any] | None = None,
@@ -169,6 +171,8 @@ def attack(
     puf_id, eif_id : str or sequence of str, optional
         The key columns of the two files; `links` has those of the PUF first, then those of the EIF. By default, the
         two columns of `links` have the names of the keys.
+    unknown_links_at_most : int
+        How many links to records that are in neither file are left out; more are an error.
     units : mapping, optional
         The columns that identify a unit, such as a household, in both files: ``{"puf": "hh", "eif": "household"}``.
         Rows with equal values are compared as one, and `links` may have the keys of rows or of units.
@@ -220,11 +224,12 @@ def attack(
     frames = {"puf": data_frame("puf", puf), "eif": data_frame("eif", eif)}
     frames["iuf"], *keys = _keys(data_frame("links", links, index=False), links, puf_id, eif_id)
     linked = {side: frames[side] for side in ("puf", "eif")}
+    tolerance = {"unknown_links_at_most": unknown_links_at_most}
     sections: dict[str, Any] = {
         "files": {
             "puf": file_section("puf", id=keys[0]),
             "eif": file_section("eif", id=keys[1]),
-            "iuf": file_section("links", puf_id=keys[2], eif_id=keys[3]),
+            "iuf": file_section("links", puf_id=keys[2], eif_id=keys[3]) | tolerance,
         },
         "linking_variables": with_codes(variables, linked, by_side=True),
         "strata": with_codes(strata, linked, by_side=True),
