@@ -122,6 +122,19 @@ def test_a_value_of_fewer_than_three_records_that_looks_missing_is_not_named(puf
     assert f"not declared as missing: {named}. They count" in warning
 
 
+TOP = [*range(900, 998), *[998] * 20]
+"""Numbers of which a heap is the largest, next to others."""
+
+
+@pytest.mark.parametrize(
+    ("links", "severity"),
+    [(range(118), "notable"), (range(106), "notable"), (range(105), "understates"), ((), "understates")],
+)
+def test_links_tell_a_top_code_from_a_missing_one(links, severity):
+    found = warned(list(map(str, TOP)), list(map(str, range(900, 1018))), kind="numeric", links=links)
+    assert list(found[found["code"] == "undeclared_missing"]["severity"]) == [severity]
+
+
 def test_a_warning_about_a_strata_variable_names_the_strata():
     model = study(strata=["s"], linking_variables=[{"name": "v", "type": "numeric"}])
     sides = table("p s v", "1 A 1", "2 B 2"), table("e s v", "1 A 1", "2 A 2")

@@ -176,10 +176,9 @@ def test_agreement_is_that_of_the_public_reconstruction_code(age):
     if age != "one":
         spec["metrics"]["adhoc"]["scores"]["age"] = "exact"
     spec["confirm"]["learn"] = ["race", "ethnicity"]
-    found = confirmed(spec, external, records, persons).rates
     linked = 1 if age == "one" else 0
-    right = putative = 0
-    for one in persons.values():
+    cells = {}
+    for person, one in persons.items():
         own = dict(one, age=int(one["age"]))
         candidates = [
             dict(record, age=int(record["age"]))
@@ -188,8 +187,21 @@ def test_agreement_is_that_of_the_public_reconstruction_code(age):
             if abs(int(record["age"]) - int(one["age"])) <= linked
         ]
         rule = age if age == "one" else "exact"
-        putative += bool(candidates)
-        right += Fraction(sum(oracle.census(own, record, rule) for record in candidates), len(candidates) or 1)
-    line = found[(found["stratum"] == "ALL") & (found["people"] == "all")].iloc[0]
-    assert line["putative"] == pytest.approx(putative, abs=1e-9)
-    assert line["confirmed"] == pytest.approx(float(right), abs=1e-9)
+        right = Fraction(sum(oracle.census(own, record, rule) for record in candidates), len(candidates) or 1)
+        cells[person] = bool(candidates), right
+    found = confirmed(spec, external, records, persons)
+    blocks = found.strata.set_index("stratum")["block"].to_dict()
+    for line in found.rates[found.rates["people"] == "all"].itertuples():
+        here = [
+            cell
+            for person, cell in cells.items()
+            if persons[person]["block"] == blocks.get(line.stratum) or line.stratum == "ALL"
+        ]
+        assert (line.putative, line.confirmed) == pytest.approx(
+            [float(sum(sums)) for sums in zip(*here, strict=True)], abs=1e-9
+        )
+    for person in random.sample(sorted(persons), 20):
+        alone = confirmed(spec, {person: external[person]}, records, persons).rates.iloc[0]
+        assert (alone["putative"], alone["confirmed"]) == pytest.approx(
+            [float(value) for value in cells[person]], abs=1e-9
+        )
