@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reident
+import yaml
 from making.studies import plain, saved
 from pandas.testing import assert_frame_equal
 from reident.errors import InputError
@@ -50,6 +51,59 @@ def test_the_study_of_readme_has_the_rates_of_readme(folder):
     ]  # fmt: skip
     assert shown == rows
     assert len(rows) == 5
+
+
+def test_the_table_of_reproducibility_has_what_orders_and_settings_change(folder):
+    spec = yaml.safe_load(Path("my-study/study.yaml").read_text(encoding="utf-8"))
+    files = {"puf": "puf", "eif": "eif", "iuf": "links"}
+    for name in files.values():
+        rows = pd.read_csv(f"my-study/{name}.csv", **TEXT).sample(frac=1, random_state=3)
+        rows.to_csv(f"my-study/other-{name}.csv", index=False)
+    elsewhere = {key: spec["files"][key] | {"path": f"other-{name}.csv"} for key, name in files.items()}
+    found = []
+    for change in (
+        {},
+        {"files": elsewhere},
+        {"linking_variables": spec["linking_variables"][::-1]},
+        {"binning": {"bins": 3}},
+    ):
+        Path("my-study/changed.yaml").write_text(yaml.safe_dump(spec | change), encoding="utf-8")
+        found.append(reident.attack(reident.read_study("my-study/changed.yaml"), challenge="none").rates)
+    assert_frame_equal(found[0], found[1])
+    assert_frame_equal(found[0], found[2])
+    page = (ROOT / "docs/explanation/reproducibility.md").read_text(encoding="utf-8")
+    for rates in (found[0], found[3]):
+        lines = rates.query("stratum == 'ALL'").set_index("metric")
+        shown = [f"{lines.n_confirmed[metric]} of {lines.n_suspected[metric]}" for metric in ("taxicab", "unicity")]
+        assert f"| {' | '.join(shown)} |" in page
+
+
+@pytest.mark.slow
+def test_the_tables_on_what_an_intruder_can_be_sure_of_are_those_of_the_example():
+    result = reident.attack(reident.read_study(ROOT / "config/studies/example.yaml"), challenge="none")
+    rates = result.rates.query("stratum == 'ALL'").set_index("metric")
+    surest = result.surest_summary.set_index("metric")
+    page, validation = (
+        (ROOT / "docs" / name).read_text(encoding="utf-8")
+        for name in ("explanation/sure.md", "reference/validation.md")
+    )
+
+    def right(number):
+        return f"{number:.1f}".removesuffix(".0")
+
+    lines = re.findall(r"^\| (\w+) \| ([\d.]+) % \| (.+) \| (\d+) \|$", page, re.MULTILINE)
+    assert [line[0] for line in lines] == list(rates.index)
+    for metric, rate, numbers, sure in lines:
+        assert rate == f"{100 * rates.conditional_rate[metric]:.1f}"
+        assert [right(float(number)) for number in numbers.split(" | ")] == [
+            right(surest.loc[metric, f"right_of_{n}"]) for n in (10, 50, 100)
+        ]
+        assert int(sure) == surest.n_at_95_percent[metric]
+    for metric in ("unicity", "taxicab", "adhoc", "fellegi_sunter"):
+        row = rates.loc[metric]
+        begun = f"| {metric} | {row.n_single:,}, {row.n_single_confirmed:,} |"
+        ended = f"| {100 * row.conditional_rate:.1f} % | {surest.n_at_95_percent[metric]} |"
+        assert re.search(f"^{re.escape(begun)} [\\d.]+ {re.escape(ended)}$", validation, re.MULTILINE), metric
 
 
 def test_data_frames_give_what_a_study_file_gives(folder):

@@ -267,8 +267,8 @@ def closest(
     tables = _matching_tables(study)
     files = tables[CONFIDENTIAL], tables["synthetic"], tables[HOLDOUT]
     found = distances.measure(closest_step.closest_rules(study.model), *files, threads=threads)
-    # A distance does not depend on the order of rows.
-    lines = [tables["warnings"].query("code != 'unknown_order'")]
+    # A distance does not depend on which records correspond.
+    lines = [tables["warnings"].query("code not in ('unknown_order', 'by_chance', 'another_key')")]
     if not found.premise.empty:
         lines.append(table(premise.warnings(found.premise)))
     made = _keyed(made_by("measure_distances", found), study, CONFIDENTIAL, study.model.matched.key())
