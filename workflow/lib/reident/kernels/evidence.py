@@ -76,7 +76,8 @@ def _others(rivals, at, o):
 
 @lean_jit
 def _expect(
-    files, listed, intervals, model, first, last, scratch, odds, kept, before, rows, columns, competition, links
+    files, listed, intervals, model, first, last, scratch, odds, kept, before, rows, columns, competition, by_level,
+    links,
 ):  # fmt: skip
     """Add the probabilities of the pairs of some PUF rows to the links by level, and to the last number of all."""
     for i in range(first, last):
@@ -92,7 +93,7 @@ def _expect(
             number += odds[c]
         links[-1, 0] = number
         done, present = 0, scratch[4]
-        while done < n_present:
+        while by_level and done < n_present:
             done += _add_by_level(files, listed, scratch[1], present[done:n_present], begin, n, odds, links)
 
 
@@ -226,15 +227,15 @@ class Evidence:
             rest += part.rest + np.minimum(largest, part.largest)
             np.maximum(largest, part.largest, out=largest)
 
-    def expected(self) -> tuple[np.ndarray, float]:
-        """Return how many links are expected at each level, float64 (n_levels,), and in all."""
+    def expected(self, *, by_level: bool = True) -> tuple[np.ndarray, float]:
+        """Return how many links are expected at each level, float64 (n_levels,), and in all; 0 at each if not asked."""
         v, width = self._present.shape
         parts = np.zeros((max(len(self._files.pieces) - 1, 1), v + 1, width))
 
         def work(piece: int, first: int, last: int) -> None:
             rivals = self.rows, self._columns, self._competition
             where = first, last, *self._scratch(), *self._kept(first, last)
-            _expect(*self._arguments, *where, *rivals, parts[piece])
+            _expect(*self._arguments, *where, *rivals, by_level, parts[piece])
 
         self._in_pieces(work)
         sums = np.add.reduce(parts, axis=0)
