@@ -255,7 +255,8 @@ class Study(Section):
         if side in ("puf", "eif"):
             return () if self.units is not None else tuple(getattr(self.linked_files, side).id)
         if side == SURVEY:
-            return self.risk.described_file.id or ()
+            names = self.risk.described_file.id or ()
+            return () if names == self.risk_units else names  # which repeats; its rows are not named
         return self.matched.key(None if side == "confidential" else int(side.removeprefix("synthetic_")) - 1)
 
     @property
