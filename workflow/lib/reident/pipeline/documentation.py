@@ -53,7 +53,7 @@ def data_dictionary() -> str:
 
 
 INNER = re.compile(
-    r"simulated/|(\w+/)?prepared/.*\.parquet|(strata|binned)/.*\.parquet|(scores|claims)/|larger/.*counts"
+    r"simulated/|(\w+/)?prepared/.*\.parquet|(strata|binned)/.*\.parquet|(scores|claims)/|suspected/.*parquet|confirmed/.*pairs|microaggregation/(puf|eif|iuf)|larger/.*counts"
 )
 """Simulated sources, and files that later steps alone read: their columns are in their declarations."""
 

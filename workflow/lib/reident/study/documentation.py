@@ -30,6 +30,7 @@ from reident.study.bundled import CONFIG
 from reident.study.model import Study
 
 _END = "<!-- End of generated table -->"
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _FILE = "files.original"
 """A section with the keys that all files have, and no others."""
 _SIMULATE = "simulate"
@@ -118,10 +119,7 @@ def _descriptions(model: type[Section]) -> dict[str, str]:
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of study files."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Study.model_json_schema(by_alias=False, schema_generator=_EditorSchema),
-    }
+    return {"$schema": _DRAFT, **Study.model_json_schema(by_alias=False, schema_generator=_EditorSchema)}
 
 
 class Key(NamedTuple):
@@ -138,12 +136,7 @@ def readme() -> str:
     bundled = yaml.safe_load((CONFIG / "config.yaml").read_text(encoding="utf-8"))
     return fill(
         (CONFIG / "README.md").read_text(encoding="utf-8"),
-        {
-            "Keys of a study": _study_keys(),
-            "Keys of a checklist": _table_of(Questions),
-            "Keys of a rounding policy": _table_of(Policy),
-            "Settings of a run": settings.table(bundled),
-        },
+        {"Keys of a study": _study_keys(), "Settings of a run": settings.table(bundled)},
     )
 
 
@@ -227,10 +220,10 @@ def _repeated(keys: set[Key], shared: dict[str, set[Key]]) -> str | None:
     return max(alike, key=alike.__getitem__, default=None)
 
 
-def _table_of(model: type[Section]) -> str:
-    """Return the table of the keys of a file that is no study file."""
+def _schema_of(model: type[Section]) -> str:
+    """Return the JSON Schema of a file that is no study file, whose few authors begin with a copy of a bundled one."""
     root = model.model_json_schema(by_alias=False, schema_generator=_EditorSchema)
-    return _table(list(_keys(root, root["properties"], root["required"])))
+    return json.dumps({"$schema": _DRAFT, **root}, ensure_ascii=False, indent=2) + "\n"
 
 
 def _table(keys: list[Key]) -> str:
@@ -364,5 +357,7 @@ def files() -> dict[str, str]:
     return {
         "workflow/schemas/study.schema.json": json.dumps(schema(), ensure_ascii=False, indent=2) + "\n",
         "workflow/schemas/config.schema.json": json.dumps(settings.schema(), ensure_ascii=False, indent=2) + "\n",
+        "workflow/schemas/checklist.schema.json": _schema_of(Questions),
+        "workflow/schemas/policy.schema.json": _schema_of(Policy),
         "config/README.md": readme(),
     }
