@@ -66,9 +66,8 @@ def test_weights_that_cannot_be(weights, sentence):
 def test_codes_that_the_population_does_not_have():
     section = {**SEX, "key_variables": ["sex"], "population": {"file": {"path": "census.csv"}}}
     found = coded(section, FILE, table("sex", *"m" * 30))
-    assert found.warnings["warning"].tolist() == [
-        "census.csv: 1 of 2 codes of sex in survey.csv are not in the population."
-    ]
+    (warning,) = found.warnings["warning"]
+    assert warning.startswith("census.csv: 1 of 2 codes of sex in survey.csv are not in the population. Recode those")
     with pytest.raises(InputError, match="no code of `sex` is in both files"):
         coded(section, FILE, table("sex", "1", "2"))
     with pytest.raises(InputError, match=r"census\.csv: the file has a header and no records"):
@@ -124,7 +123,7 @@ def test_an_original_of_other_records_is_refused(rows, sentence):
 @pytest.mark.parametrize(
     ("missing", "effect"),
     [
-        ("excluded", ["No record is in a cell of the whole key."]),
+        ("excluded", ["No record is in a cell of the whole key. Check the column"]),
         ("wildcard", ["It distinguishes no records."]),
         ("category", []),
     ],
@@ -132,7 +131,8 @@ def test_an_original_of_other_records_is_refused(rows, sentence):
 def test_a_variable_that_is_missing_throughout_is_named(missing, effect):
     found = coded({**SEX, "missing": missing}, table("pid sex job", "1 f -9", "2 m -9"))
     expected = [f"survey.csv: job is missing in every record. {one}" for one in effect]
-    assert found.warnings["warning"].tolist() == expected
+    for warning, start in zip(found.warnings["warning"], expected, strict=True):
+        assert warning.startswith(start)
 
 
 IN_UNITS = {**SEX, "units": "hh"}
