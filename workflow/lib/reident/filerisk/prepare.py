@@ -108,7 +108,8 @@ def prepare_files(
     file = settings.file.file_name
     require_records(settings.file, text.num_rows)
     # Rows of a unit may have one key, unless each is to be found in another file by it.
-    order = text.order(guard, repeats=bool(settings.household) and ORIGINAL not in texts)
+    repeats = bool(settings.household) and ORIGINAL not in texts
+    order = text.order(guard, repeats=repeats)
     front: dict[str, pa.Array] = {}
     if not settings.id:
         first = settings.file.first_row
@@ -131,7 +132,7 @@ def prepare_files(
             with guard():
                 original_rows = _same_records(settings, text, texts[ORIGINAL])
     columns, lines, variable_warnings = coding.coded(settings, texts, guard)
-    if text.again.any():
+    if repeats and text.again.any():
         with guard():
             order = _members_in_order(settings, order, text.again, {**columns[FILE], **front})
     give(sinks[FILE], {**front, **columns[FILE]}, order, text.sorted_keys() if settings.id else None)

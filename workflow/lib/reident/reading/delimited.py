@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from reident.errors import InputError
 from reident.reading import blocks
-from reident.reading.names import BATCH, TEXT, MissingColumnError, check_header
+from reident.reading.names import BATCH, DAMAGE, TEXT, MissingColumnError, check_header
 from reident.reading.textfile import lines, opened
 from reident.sections.files import SourceFile
 
@@ -69,8 +69,10 @@ def _check_header(path: Path, header: list[str], wanted: Sequence[str], reader: 
     try:
         check_header(path, header, wanted)
     except MissingColumnError:
-        with contextlib.suppress(csv.Error):
-            refuse_titles(path, [len(header), *map(len, islice(reader, _CHUNK))])
+        widths = [len(header)]
+        with contextlib.suppress(csv.Error, UnicodeError, InputError, *DAMAGE):  # the columns are told first
+            widths.extend(map(len, islice(reader, _CHUNK)))
+        refuse_titles(path, widths)
         raise
 
 
