@@ -16,6 +16,7 @@ class LargerIntruder(Analysis):
 
     needs_metrics: ClassVar[bool] = True
     without_units: ClassVar[str] = "Remove it, or use it in a study without `units`."
+    without_links: ClassVar[str] = "it counts true links"
     is_compared: ClassVar[bool] = True
     is_on_release: ClassVar[bool] = True
 

@@ -53,6 +53,7 @@ class Microaggregate(SourceFile, Analysis):
 
     needs_metrics: ClassVar[bool] = True
     without_units: ClassVar[str] = "Remove it, or name the masked file under `files`."
+    without_links: ClassVar[str] = "it takes its files from `files`"
 
     path: str = ""
     """The path of the file, relative to the study file. If absent: the simulated `skewed-amounts`."""

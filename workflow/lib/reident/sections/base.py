@@ -138,6 +138,8 @@ class Analysis(Section):
     """Whether it is of no use in a study that links no records."""
     without_units: ClassVar[str] = ""
     """What to do where a study compares units, if it cannot; empty if it can."""
+    without_links: ClassVar[str] = ""
+    """Why it must not be where a study confirms without true links (`confirm`); empty if it may."""
     is_compared: ClassVar[bool] = False
     """Whether variants are compared by it: none may then add or remove it."""
     is_on_release: ClassVar[bool] = False

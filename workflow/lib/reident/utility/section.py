@@ -29,6 +29,7 @@ class Utility(Analysis):
     """The effect of protection on the data: the released records compared with the same records before protection."""
 
     without_units: ClassVar[str] = "Remove it, or use it in a study without `units`."
+    without_links: ClassVar[str] = "it compares the same records before and after protection"
     is_compared: ClassVar[bool] = True
     is_on_release: ClassVar[bool] = True
     reads_before: ClassVar[bool] = True

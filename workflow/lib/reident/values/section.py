@@ -28,18 +28,14 @@ OF_LINKS = ("metrics", "metrics.any", "metrics.surest")
 
 WITHOUT = {
     "simulate": "it takes its files from `files`",
-    "microaggregate": "it takes its files from `files`",
     "units": "it compares single records",
-    "why": "it explains true links",
-    "larger_intruder": "it counts true links",
     "together": "it counts true links",
-    "utility": "it compares the same records before and after protection",
     "release": "no rule yet tells how a count of people whose values were learnt can be published",
     "rank_filter": "every record of the best rank counts, however many there are",
     "challenge": "the attacks at hand are confirmed by true links",
     "confirmed_csv": "there are no confirmed pairs",
 }
-"""The keys that do not go with this section, and why."""
+"""The keys of no analysis that do not go with this section, and why."""
 
 
 class Confirm(Section):
@@ -78,9 +74,12 @@ class Confirm(Section):
             raise ValueError(
                 "`.confirm` must not be given without `metrics`. Add for example `metrics: {taxicab: {}}`."
             )
-        for key, reason in WITHOUT.items():
-            default = type(study).model_fields[key].get_default(call_default_factory=True)
-            if getattr(study, key) != default:
+        fields = type(study).model_fields
+        given = (key for key in WITHOUT if getattr(study, key) != fields[key].get_default(call_default_factory=True))
+        reasons = {key: WITHOUT[key] for key in given}
+        reasons |= {key: analysis.without_links for key, analysis in study.analyses.items()}
+        for key, reason in reasons.items():
+            if reason:
                 raise ValueError(f"`.{key}` must not be given with `confirm`, because {reason}. Remove one of the two.")
         if study.files is not None and study.files.original is not None:
             raise ValueError(

@@ -19,6 +19,7 @@ class Why(Analysis):
 
     needs_metrics: ClassVar[bool] = True
     without_units: ClassVar[str] = "Remove it, or use it in a study without `units`."
+    without_links: ClassVar[str] = "it explains true links"
 
     recodings: tuple[NamedCoarsening, ...] | None = Field(None, max_length=200)
     """The coarser values of linking variables that are tried, besides leaving out each variable. If absent: the usual
