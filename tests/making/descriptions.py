@@ -117,7 +117,7 @@ def checked(described: Described) -> pd.DataFrame:
         columns = {"key": pa.array([f"{side}{row}" for row in range(len(frame))])}
         for name, kind in described.types.items():
             values = frame[name].to_numpy().astype(float)
-            if kind == "numeric":
+            if kind != "categorical":
                 column = pa.array(values, from_pandas=True)
             else:
                 codes = np.char.mod("%g", np.nan_to_num(values))
