@@ -111,11 +111,11 @@ def test_a_mistake_is_warned_of(mistake):
     assert (scope, check) in (told(study) if mistake in HARMLESS else warned(study))
 
 
-def test_ages_that_most_people_lack_are_grave():
-    study = people()
-    age = study.eif["age"].where(np.arange(len(study.eif)) % 5 < 2, 47)
-    flat = changed(changed(study, income=1.0, age=age), "puf", income=1.0)
-    assert ("age", "spread_code_eif") in warned(flat)
+def test_a_code_for_no_income_is_grave_where_many_have_it():
+    study = people(n=600, n_links=400)
+    income = study.eif["income"].where(np.arange(len(study.eif)) % 5 < 3, 22_000)
+    coded = changed(changed(study, income=income, sex=1.0), "puf", sex=1.0)
+    assert ("income", "spread_code_eif") in warned(coded)
 
 
 @pytest.mark.parametrize("factor", [1000, 100, 12, 2.2046, 0.4536])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from reident.intake.severity import NOTABLE, UNDERSTATES
+from reident.plausibility.crosstable import CrossTable
 from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.links import Trial
 
@@ -26,17 +27,14 @@ _Z = 3.5
 """Standard errors by which a gain exceeds nothing."""
 
 
-def check(
-    name: str, puf: np.ndarray, eif: np.ndarray, half: np.ndarray, chance: np.ndarray, trial: Trial
-) -> Iterator[Finding]:
+def check(name: str, puf: np.ndarray, eif: np.ndarray, chance: np.ndarray, trial: Trial) -> Iterator[Finding]:
     """Yield the findings from the codes of linked records; -1 is missing.
 
-    `half` tells the links from which a recode is learnt from those on which it is tried, and the other way round;
     `chance` is for each link the share of strangers that agree. What may be true of the people is grave only if the
     plain attack of `trial` finds more by allowing for it.
     """
     present = (puf >= 0) & (eif >= 0)
-    puf, eif, half, chance = (column[present] for column in (puf, eif, half, chance))
+    puf, eif, chance = (column[present] for column in (puf, eif, chance))
     n = len(puf)
     if n < MIN_LINKS:
         yield Finding(name, "few_links", n, n=n)
@@ -44,7 +42,7 @@ def check(
     agree, expected = float((puf == eif).mean()), float(chance.mean())
     yield Finding(name, "agreement", agree, expected, n)
     codes, puf, eif = _dense(puf, eif)
-    recoded = recode(puf, eif, half)
+    recoded = recode(puf, eif)
     if recoded is not None:
         yield Finding(name, "recode", agree + recoded, agree, n, UNDERSTATES, "recode")
     elif is_chance(agree, chance):
@@ -84,30 +82,20 @@ def _cross(puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
     return np.bincount(puf * k + eif, minlength=k * k).reshape(k, k)
 
 
-def recode(puf: np.ndarray, eif: np.ndarray, half: np.ndarray) -> float | None:
-    """Return how much a recode learnt on one half of the links raises agreement on the other; None if it does not.
+def recode(puf: np.ndarray, eif: np.ndarray) -> float | None:
+    """Return how much the table of counterparts that `init` drafts raises agreement; None if it does not.
 
-    A code of the EIF becomes the one that more than half of its links have, of at least three, if that one is no code
-    of the EIF or becomes another: answers that err go to frequent codes, which stay as they are. What strangers gain by
-    it does not count: a rare code agrees more often if it becomes a frequent one, and tells less.
+    What strangers gain by it does not count: a rare code agrees more often if it becomes a frequent one, and tells
+    less.
     """
-    gains = np.zeros(len(puf))
-    k = int(max(puf.max(), eif.max())) + 1
-    for learnt in (half, ~half):
-        cross = np.zeros((k, k), np.int64)
-        np.add.at(cross, (puf[learnt], eif[learnt]), 1)
-        n, best = cross.sum(0), cross.argmax(0)
-        clear = (n >= 3) & (2 * cross[best, np.arange(k)] > n)
-        to = np.where(clear, best, np.arange(k))
-        to = np.where((to[to] == to) & (n[to] >= 3), np.arange(k), to)
-        tried = ~learnt
-        gains[tried] = (to[eif[tried]] == puf[tried]).astype(float) - (eif[tried] == puf[tried])
-        shares = np.bincount(puf, minlength=k) / len(puf)
-        gains[tried] -= shares[to[eif[tried]]] - shares[eif[tried]]
-    total, changed = gains.sum(), np.abs(gains).sum()
-    if changed and total > _Z * np.sqrt(changed) and total >= MIN_GAIN * len(puf):
-        return float(total / len(puf))
-    return None
+    cross, n = CrossTable.tabulate(puf, eif), len(puf)
+    table = {code: to for code, to in cross.table().items() if code != to}
+    gained = cross.agreeing(table) - cross.agreeing({})
+    if gained <= _Z * np.sqrt(abs(gained)):
+        return None
+    of_code = {code: (float((puf == code).mean()), float((eif == code).sum())) for code in {*table, *table.values()}}
+    usual = sum(of_code[code][1] * (of_code[to][0] - of_code[code][0]) for code, to in table.items())
+    return float(gained - usual) / n if gained - usual >= MIN_GAIN * n else None
 
 
 def spread_share(own: np.ndarray, other: np.ndarray, spread: np.ndarray) -> float:
@@ -122,29 +110,38 @@ def spread_codes(own: np.ndarray, other: np.ndarray) -> np.ndarray:
     a code that is a value, too, those links count that have another code in the other file: that are
     :data:`MIN_ABSORBED` of all, three times as many as have it there alone, and have any of three other codes or more.
     """
-    cross = _cross(own, other)
+    cross = _cross(own, other).astype(float)
     n, same = cross.sum(1), cross.diagonal()
-    off, back = n - same, cross.sum(0) - same
-    alone = 2 * n > 3 * cross.sum(0)  # one that both files have about as often is a value
-    absorbs = (off - back >= MIN_ABSORBED * len(own)) & (off > 3 * back)
-    seen = n >= MIN_LINKS // 2
+    back, seen = cross.sum(0) - same, n >= MIN_LINKS // 2
     if seen.sum() < 3:
         return np.empty(0, np.int64)
-    by_chance = back[seen] / (cross.sum() - n[seen])
-    itself = same[seen] / n[seen]
-    is_value = itself >= by_chance + 2 * np.sqrt(np.maximum(by_chance * (1 - by_chance), 0.25 / n[seen]) / n[seen])
-    if not (alone | absorbs)[seen].any():
-        return np.empty(0, np.int64)
-    own_cross = cross - np.diag(np.where(absorbs, same, 0))
-    cross, n = cross[seen].astype(float), own_cross[seen].sum(1).astype(float)
-    rest = cross.sum(0) - cross
-    rest[:, seen] -= np.diag(rest[:, seen].diagonal() * (absorbs[seen] & is_value))
-    shares = own_cross[seen] / np.maximum(n, 1)[:, None]
-    others_shares = rest / np.maximum(rest.sum(1), 1)[:, None]
-    distance = np.abs(shares - others_shares).sum(1) / 2
-    noise = 0.4 * np.sqrt(others_shares * (1 - others_shares) / np.maximum(n, 1)[:, None]).sum(1)
-    median = np.array([np.median(np.delete(distance, at)) for at in range(len(n))])
-    is_spread = (distance < np.maximum(1.6 * noise, 0.2 * median)) & (distance < 0.45 * median) & (2.5 * noise < median)
-    is_spread &= (n >= 0.05 * len(own)) & (n >= 8)
-    several = (others_shares > 0).sum(1) >= 3
-    return np.flatnonzero(seen)[is_spread & ((alone[seen] & ~is_value) | (absorbs[seen] & is_value & several))]
+    alone = seen & (2 * n > 3 * cross.sum(0))  # one that both files have about as often is a value
+    share = back / np.maximum(cross.sum() - n, 1)
+    error = np.sqrt(np.maximum(share * (1 - share), 0.25 / np.maximum(n, 1)) / np.maximum(n, 1))
+    is_value = same >= np.maximum(n, 1) * (share + 2 * error)
+    absorbs = seen & is_value & (n - same - back >= MIN_ABSORBED * len(own)) & (n - same > 3 * back)
+    usual = np.array([_distance(cross, code, seen)[0] for code in np.flatnonzero(seen)])
+    spread = []
+    for code in np.flatnonzero((alone & ~is_value) | absorbs):
+        distance, noise, rows, codes = _distance(cross, code, seen, off=bool(absorbs[code]))
+        median = float(np.median(usual[np.flatnonzero(seen) != code]))
+        is_alike = distance < max(1.6 * noise, 0.2 * median) and distance < 0.45 * median and 2.5 * noise < median
+        if is_alike and rows >= max(0.05 * len(own), 8) and (codes >= 3 or not absorbs[code]):
+            spread.append(code)
+    return np.array(spread, np.int64)
+
+
+def _distance(cross: np.ndarray, code: int, seen: np.ndarray, *, off: bool = False) -> tuple[float, float, int, int]:
+    """Return how far the partners of a code are from those of all other codes that are seen, and what noise makes.
+
+    With them come the links of the code and the codes of the others' partners; of a code with `off` only the links with
+    another one count.
+    """
+    kept = np.arange(len(cross)) != code
+    own, others = cross[code], cross[seen & kept].sum(0)
+    if off:
+        own, others = own[kept], others[kept]
+    shares = others / max(others.sum(), 1)
+    n = max(own.sum(), 1)
+    distance = float(np.abs(own / n - shares).sum()) / 2
+    return distance, 0.4 * float(np.sqrt(shares * (1 - shares) / n).sum()), int(own.sum()), int((shares > 0).sum())

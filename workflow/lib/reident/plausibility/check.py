@@ -80,6 +80,6 @@ def _variable(records: Records, name: str, trial: links.Trial) -> Iterator[Findi
     codes = values.codes["puf"][pairs.puf], values.codes["eif"][pairs.eif]
     chance = records.chance(values.codes)
     if values.numbers is None:
-        return categories.check(name, *codes, pairs.half, chance, trial)
+        return categories.check(name, *codes, chance, trial)
     linked = values.numbers["puf"][pairs.puf], values.numbers["eif"][pairs.eif]
     return numbers.check(name, *linked, pairs.half, codes, chance, trial, dates=values.is_date)

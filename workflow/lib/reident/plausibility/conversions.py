@@ -30,6 +30,9 @@ MIN_POSITIVE, MIN_PACE = 0.9, 0.5
 """The smallest share of numbers of one sign, and the smallest ratio of the spreads of their logarithms and rank
 correlation, of amounts that grow at paces of their own."""
 
+BESIDE = Fraction(11, 10)
+"""How many times as large a factor beside another one is."""
+
 _APART = 0.5
 """The largest difference of two distribution functions (KS) from which distributions alone are evidence."""
 
@@ -137,9 +140,14 @@ def exact(ours: np.ndarray, theirs: np.ndarray, conversion: Conversion, steps: t
 
 
 def beside(ours: np.ndarray, theirs: np.ndarray, conversion: Conversion, steps: tuple[float, float]) -> float:
-    """Return the share of pairs that are equal after the conversion with the next larger, or smaller, constant."""
+    """Return the share of pairs that are equal after the conversion with the next larger, or smaller, constant.
+
+    A factor that growth may bring about is compared with those beside it, too, which rounded numbers hardly tell apart.
+    """
     step = Fraction(max(2 * _reach(ours, conversion, steps), steps[0]))
-    moved = (conversion._replace(plus=conversion.plus + sign * step) for sign in (1, -1))
+    moved = [conversion._replace(plus=conversion.plus + sign * step) for sign in (1, -1)]
+    if conversion.times != 1 and 1 / MIN_FACTOR < conversion.times < MIN_FACTOR:
+        moved += [conversion._replace(times=conversion.times * by) for by in (BESIDE, 1 / BESIDE)]
     return max(exact(ours, theirs, one, steps) for one in moved)
 
 
