@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+import hypothesis
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -31,9 +32,18 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whole studies first: with workers side by side, the short tests then fill the end. Mark the properties."""
     for item in items:
-        if "properties" in item.path.parts:
+        if hypothesis.is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("many")
     items.sort(key=lambda item: "workflow" not in item.path.parts)
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Return a function that makes the results of a shape, for tests of the report and of its parts."""
+    from making.report import Shape, write_results
+    from reident.report.results import Results
+
+    return lambda **shape: Results(write_results(tmp_path / "results", Shape(**shape)))
 
 
 @pytest.hookimpl(optionalhook=True)  # tests also run without xdist

@@ -2,7 +2,7 @@
 
 Our step estimates m, u and the prior on drawn files of 1,000 records with 5 % missing, and our metric scores all pairs;
 the peers take the same m, u and prior and score all pairs too. Makes ``results/benchmarks/evidence.csv``. The model and
-the peers' figures for a few pairs are kept in tests/published/evidence.json, which a test reads.
+the peers' figures for a few pairs are kept in tests/linkage/published.json, which a test reads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from reident.linkage.settings import OrderedVariable, WeighingSettings
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 OUT = CHECKOUT / "results" / "benchmarks"
-KEPT = CHECKOUT / "tests" / "published" / "evidence.json"
+KEPT = CHECKOUT / "tests" / "linkage" / "published.json"
 LEAST = -1000.0
 CLOSE = 1e-9
 PARTIAL = ("x2", "x5", "x8")

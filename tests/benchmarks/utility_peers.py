@@ -1,6 +1,6 @@
 """Keep what statsmodels and scikit-learn find of two small files: ``python utility_peers.py``.
 
-Makes tests/published/utility.json, which a test reads (METHODS §13): the files, the mean squared propensity scores of a
+Makes tests/utility/published.json, which a test reads (METHODS §13): the files, the mean squared propensity scores of a
 logistic regression with main effects and with products of two variables, and the coefficients of a linear regression
 with their intervals. It needs an environment with both, and nothing of reident runs.
 """
@@ -18,7 +18,7 @@ import statsmodels
 import statsmodels.api as sm
 from sklearn.linear_model import LogisticRegression
 
-KEPT = Path(__file__).resolve().parents[1] / "published" / "utility.json"
+KEPT = Path(__file__).resolve().parents[1] / "utility" / "published.json"
 N = 120
 DIGITS = 12
 

@@ -1,7 +1,7 @@
 """SAS data sets for tests, written by hand after the public descriptions of the format: no library writes them.
 
 They are not compressed, have 32 bits and the lowest byte first. The tests compare what two libraries read from them
-(tests/unit/reading/test_formats.py).
+(tests/reading/test_formats.py).
 """
 
 import struct

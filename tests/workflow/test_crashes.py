@@ -1,5 +1,5 @@
 """Killed at random moments, a disk that fills, two runs at once: the same command again gives the same bytes, after
-`--unlock` where Snakemake asks for it. tests/unit/ledger/test_kills.py kills a step before each of its operations on
+`--unlock` where Snakemake asks for it. tests/ledger/test_kills.py kills a step before each of its operations on
 files."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What may happen to a finished study, one change at a time: running again gives the right bytes, or a sentence that
 names what to run, which then does. `reident check` reports each change before the run, and nothing after it.
 
-An input that changes while a step reads it: tests/unit/ledger/test_ledger.py."""
+An input that changes while a step reads it: tests/ledger/test_ledger.py."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_a_damaged_bag_fails_in_one_sentence(sealed, tmp_path):
     assert "Traceback" not in ended.shown
 
 
-@pytest.mark.long  # every bit of a small bag: tests/unit/archive/test_unpack.py
+@pytest.mark.long  # every bit of a small bag: tests/archive/test_unpack.py
 def test_changed_bytes_of_a_real_bag_are_detected(sealed, tmp_path):
     """All headers, and a sample of the rest, which is larger than 20 kB."""
     bag, _ = sealed

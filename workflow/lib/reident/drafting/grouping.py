@@ -94,8 +94,7 @@ def lines(sheet: Sheet, units: Units) -> None:
     if units.sure:
         sheet.add(f"units: {written}", f"a key repeats: {units.reason} are compared as one")
     else:
-        whole = "households or persons as a whole, without `fellegi_sunter` below"
-        question = f"write {written} to compare {whole}, or remove the line"
+        question = f"write {written} to compare households or persons as a whole, or remove the line"
         sheet.add(f"units: {TODO}", f"{units.reason}; {question}")
     sheet.gap()
 

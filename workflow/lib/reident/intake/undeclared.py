@@ -178,6 +178,14 @@ def look_missing(counts: Counts, declared: Set[str | float | None] = frozenset()
     return {value: counts[value] for value in counts if value in looks - declared}
 
 
+def are_top_codes(codes: Collection[str | float], counts: Counts) -> bool:
+    """Return whether all codes are numbers at the top of a file, next to others: top codes as well as missing ones."""
+    values = np.sort([amount for value in counts if value not in codes and (amount := _number(value)) is not None])
+    return len(values) > _NEAR and all(
+        isinstance(code, float) and code > values[-1] and not _has_gap(code, values) for code in codes
+    )
+
+
 def look_missing_dates(counts: Counts, declared: Set[str | float | None] = frozenset()) -> dict[str | float, int]:
     """Return the days that look like undeclared missing codes, with their records.
 

@@ -24,7 +24,15 @@ from reident.intake.severity import (
     named_frequent,
     of_share,
 )
-from reident.intake.undeclared import DISTORTS, MISSING_WORDS, OTHER, Counts, look_missing, look_missing_dates
+from reident.intake.undeclared import (
+    DISTORTS,
+    MISSING_WORDS,
+    OTHER,
+    Counts,
+    are_top_codes,
+    look_missing,
+    look_missing_dates,
+)
 from reident.language.messages import Fields
 from reident.sections.codes import normaliser
 from reident.sections.days import day_text
@@ -35,6 +43,9 @@ Texts = Mapping[tuple[str, str], CodeTexts]
 
 Records = Mapping[str, RecordReader]
 """The PUF and the EIF as they are typed, by side."""
+
+_TOLD = 0.05
+"""A share of the links with a code from which on they tell whether it is a top code (METHODS §1.1, `spread_code`)."""
 
 
 def key_warnings(settings: PreparationSettings, counts: Mapping[tuple[str, str], KeyCounts]) -> list[StudyWarning]:
@@ -189,8 +200,10 @@ def _code_warnings(
         ):
             if found:
                 group = _code_group(records, links, side, column, found)
-                grave = reader.distortion(looks) > DISTORTS
-                warnings.append(_undeclared(settings, code, group, others, grave=grave))
+                told = code == "undeclared_missing" and group.n_links >= max(8, _TOLD * links)
+                top = told and are_top_codes(found, codes)
+                grave = not top and reader.distortion(looks) > DISTORTS
+                warnings.append(_undeclared(settings, code, group, others, grave=grave, top=top))
         if column.coding(side).kind == "categorical":
             single = {code: rows for code, rows in codes.items() if code not in others and code not in looks}
             if sum(single.values()) > MATERIAL * records[side].n:
@@ -213,7 +226,7 @@ def _declared(column: StudyColumn, side: str) -> set[str | float | None]:
 
 
 def _undeclared(
-    settings: PreparationSettings, code: str, group: CodeGroup, others: Counts, *, grave: bool
+    settings: PreparationSettings, code: str, group: CodeGroup, others: Counts, *, grave: bool, top: bool
 ) -> StudyWarning:
     """Return the warning of codes that look like missing ones.
 
@@ -222,7 +235,7 @@ def _undeclared(
     of bins move past no larger share of records than they hold.
     """
     categorical = group.column.coding(group.side).kind == "categorical"
-    harmless = categorical and set(group.codes) <= set(others)
+    harmless = top or (categorical and set(group.codes) <= set(others))
     rows = {group.in_words(value): n for value, n in group.codes.items()}
     # Other codes could be the value of a person.
     is_date = group.column.date_of(group.side) is not None  # the day stands for no person's
