@@ -2,8 +2,8 @@
 
 Draws right pairs of waves of simulated panels and right drawn studies, and prints each grave accusation; then mistakes
 of every kind on panels, with what they lose of the right best guesses and whether a warning sees them: grave, notable,
-or not. A warning that the right description has too does not count. Links outside the strata are a fact and no
-accusation.
+or not. A warning that the right description has too does not count, unless it is of the variable itself. Links outside
+the strata are a fact and no accusation.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from making.descriptions import Described
 ORDER = {"": 0, "notable": 1, "understates": 2, "invalidates": 3}
 
 
-def told(study: Described) -> dict[tuple[str, str], int]:
-    """How grave each warning of a study is, by scope and check."""
+def told(study: Described) -> dict[tuple[str, str, str], int]:
+    """How grave each warning of a study is, by scope, check and proposal."""
     lines = descriptions.checked(study)
     lines = lines[lines["severity"] != ""]
-    return {(line.scope, line.check): ORDER[line.severity] for line in lines.itertuples()}
+    return {(line.scope, line.check, line.proposal): ORDER[line.severity] for line in lines.itertuples()}
 
 
 def right(names: list[str], n: int, seed: int) -> list[tuple[str, Described]]:
@@ -65,7 +65,8 @@ def mistakes(n: int, seed: int) -> pd.DataFrame:
                 continue
             before, after = (panels.best_guesses(one, np.random.default_rng(1)) for one in (study, wrong))
             usual, seen = told(study), told(wrong)
-            new = {key: level for key, level in seen.items() if level > usual.get(key, 0)}
+            names = set() if len(study.eif) != len(wrong.eif) else panels.differing(study, wrong)
+            new = {key: level for key, level in seen.items() if level > usual.get(key, 0) or key[0] in names}
             share = 1 - after / before if before else 0.0
             rows.append((kind, name, before, share, max(new.values(), default=0), Counter(key[1] for key in new)))
     return pd.DataFrame(rows, columns=["kind", "panel", "right", "lost", "level", "checks"])

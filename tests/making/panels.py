@@ -447,7 +447,7 @@ def draw(rng: np.random.Generator, name: str) -> Described:
     eif = _coarser(rng, _unanswered(rng, eif, 0.04), panel.types)
     others = {"other_number": rng.normal(size=people), "other_code": rng.integers(1, 6, people).astype(float)}
     puf, eif = (side.assign(stratum=regions, **others) for side in (puf, eif))
-    n_movers = int(rng.choice([0, 0.003, 0.006]) * people)
+    n_movers = int(rng.choice([0, 0.002, 0.004]) * people)
     eif.loc[eif.index[rng.permutation(people)[:n_movers]], "stratum"] = 0
     puf, eif = puf.iloc[:n_puf], eif.iloc[n_puf - n_links :]
     orders = [rng.permutation(len(side)) for side in (puf, eif)]
@@ -522,6 +522,12 @@ def best_guesses(study: Described, rng: np.random.Generator, most: int = 250) ->
         equal = (scores == best[:, None]).sum(axis=1)
         right.append(np.where((own_score == best) & np.isfinite(best), 1 / equal, 0.0).mean())
     return max(right) * len(study.links)
+
+
+def differing(right: Described, wrong: Described) -> set[str]:
+    """The variables of which a mistake changed values."""
+    sides = (right.puf, wrong.puf), (right.eif, wrong.eif)
+    return {name for name in right.types for one, other in sides if not one[name].equals(other[name])}
 
 
 Mistake = Callable[[np.random.Generator, Described], Described]

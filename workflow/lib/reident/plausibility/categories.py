@@ -42,8 +42,8 @@ def check(name: str, puf: np.ndarray, eif: np.ndarray, chance: np.ndarray, trial
     agree, expected = float((puf == eif).mean()), float(chance.mean())
     yield Finding(name, "agreement", agree, expected, n)
     codes, puf, eif = _dense(puf, eif)
-    recoded = recode(puf, eif)
-    if recoded is not None:
+    recoded = max(recode(puf, eif), recode(eif, puf))
+    if recoded:
         yield Finding(name, "recode", agree + recoded, agree, n, UNDERSTATES, "recode")
     elif is_chance(agree, chance):
         severity = UNDERSTATES if trial.is_needless() else NOTABLE
@@ -82,20 +82,20 @@ def _cross(puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
     return np.bincount(puf * k + eif, minlength=k * k).reshape(k, k)
 
 
-def recode(puf: np.ndarray, eif: np.ndarray) -> float | None:
-    """Return how much the table of counterparts that `init` drafts raises agreement; None if it does not.
+def recode(own: np.ndarray, other: np.ndarray) -> float:
+    """Return how much the table of counterparts that `init` drafts for a file raises agreement; 0 if it does not.
 
     What strangers gain by it does not count: a rare code agrees more often if it becomes a frequent one, and tells
     less.
     """
-    cross, n = CrossTable.tabulate(puf, eif), len(puf)
+    cross, n = CrossTable.tabulate(own, other), len(own)
     table = {code: to for code, to in cross.table().items() if code != to}
     gained = cross.agreeing(table) - cross.agreeing({})
     if gained <= _Z * np.sqrt(abs(gained)):
-        return None
-    of_code = {code: (float((puf == code).mean()), float((eif == code).sum())) for code in {*table, *table.values()}}
+        return 0.0
+    of_code = {code: (float((own == code).mean()), float((other == code).sum())) for code in {*table, *table.values()}}
     usual = sum(of_code[code][1] * (of_code[to][0] - of_code[code][0]) for code, to in table.items())
-    return float(gained - usual) / n if gained - usual >= MIN_GAIN * n else None
+    return float(gained - usual) / n if gained - usual >= MIN_GAIN * n else 0.0
 
 
 def spread_share(own: np.ndarray, other: np.ndarray, spread: np.ndarray) -> float:

@@ -31,9 +31,11 @@ MIN_EXCESS = 0.1
 JOINS = ("join", "unique_join", "first_join")
 """Links to every record with equal values, to those that are single with them in both files, or to the first ones."""
 
-MIN_EXPECTED, MAX_SHARE = 15, 0.1
-"""The fewest records without a link that resemble one of the other file by chance, and the share of them that are there
-at most if the links are a join."""
+MIN_EXPECTED = {"join": 15, "unique_join": 15, "first_join": 2}
+"""The fewest records of a file without a link that resemble one of the other by chance, for the links to be a join."""
+
+MIN_SUM, MAX_SHARE = 30, 0.1
+"""How many they are of both files together at least, and the share of them that are there at most."""
 
 
 def check(records: Records) -> Iterator[Finding]:
@@ -101,11 +103,9 @@ def _joins(records: Records) -> Iterator[Finding]:
     cells = _cells(records, columns)
     for code in JOINS:
         measured = [resembling(cells, records.every_link, side, code) for side in ("puf", "eif")]
-        expected = [one[1] for one in measured]
-        if min(expected) >= MIN_EXPECTED and all(n <= MAX_SHARE * usual for n, usual in measured):
-            yield Finding(
-                "+".join(names), code, sum(n for n, _ in measured), sum(expected), records.links.n, UNDERSTATES
-            )
+        n, expected = (sum(column) for column in zip(*measured, strict=True))
+        if min(one[1] for one in measured) >= MIN_EXPECTED[code] and expected >= MIN_SUM and n <= MAX_SHARE * expected:
+            yield Finding("+".join(names), code, n, expected, records.links.n, UNDERSTATES)
             return
 
 

@@ -36,7 +36,10 @@ MIN_SPLIT = 0.2
 """The smallest share of linked units with several partners that is warned of: households that parted are fewer."""
 
 OTHER = {"puf": "eif", "eif": "puf"}
-MAX_QUERIES, MAX_COMPARED = 300, 10_000_000
+FITS = (0.7, 0.5, 0.3)
+"""Shares of the partners that score at least as what is taken for one."""
+
+MAX_QUERIES, MAX_COMPARED = 1000, 6_000_000
 """Records with and without a link that are compared with all of the other file, and about how many pairs that is."""
 
 _DISTANCES = np.array([0.001, 0.02, 0.06, 0.15, 0.35])
@@ -261,13 +264,17 @@ class _Best(NamedTuple):
     def missing(self) -> float:
         """The share of records without a link that have a partner by their scores; 0 if that may be chance.
 
-        A partner scores as most true ones do. Chance is what records with a link have beside their partners, or what
-        those without one have in their own file.
+        A partner scores as most, half or some true ones do. Chance is what records with a link have beside their
+        partners, or what those without one have in their own file.
         """
+        return max(map(self._missing, FITS))
+
+    def _missing(self, fit: float) -> float:
+        """Return the share by the scores that a share of partners have at least."""
         n, m = len(self.unlinked), len(self.strangers)
         if min(n, m, len(self.partners)) < MIN_LINKS:
             return 0.0
-        own, beside, twins, here = self._shares()
+        own, beside, twins, here = self._shares(fit)
         usual = max(beside, 1 - (1 - twins) ** self.size)
         variance = max((here + usual) / 2 * (1 - (here + usual) / 2), 0.01)
         if own - usual < 0.15 or here - usual < max(4 * np.sqrt(2 * variance / n), 0.03):
@@ -284,9 +291,9 @@ class _Best(NamedTuple):
         n = min(len(self.unlinked), len(self.strangers))
         if min(n, len(self.partners)) < MIN_LINKS:
             return 0.0
-        own, beside, twins, _ = self._shares()
+        own, beside, twins, _ = self._shares(FITS[0])
         usual, none = 1 - (1 - beside) ** (1 / self.size), max(1 - twins, 0.5 / n)
-        several = float((self.twins[:, 1] >= np.quantile(self.partners, 0.3)).mean())
+        several = float((self.twins[:, 1] >= np.quantile(self.partners, 1 - FITS[0])).mean())
         if several > MAX_SEVERAL * (1 - none * (1 - np.log(none))):
             return 0.0
         variance = max((twins + usual) / 2 * (1 - (twins + usual) / 2), 0.01)
@@ -294,10 +301,11 @@ class _Best(NamedTuple):
             return 0.0
         return min((twins - usual) / (own - usual), 1.0)
 
-    def _shares(self) -> list[float]:
-        """Return how often 70 % of partners, strangers, twins and records without a link score as these partners do."""
-        low = np.quantile(self.partners, 0.3)
-        return [float((one >= low).mean()) for one in (self.partners, self.strangers, self.twins[:, 0], self.unlinked)]
+    def _shares(self, fit: float) -> list[float]:
+        """Return how often partners, strangers, twins and records without a link score as a share of partners do."""
+        low = np.quantile(self.partners, 1 - fit)
+        sides = self.partners, self.strangers, self.twins[:, 0], self.unlinked
+        return [float((one >= low).mean()) for one in sides]
 
 
 def missing(records: Records, weights: Mapping[str, np.ndarray], exact: Sequence[str]) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ _Z = 4.0
 """Standard errors by which a gain exceeds nothing."""
 
 MIN_LARGE = 1.1
-"""The smallest logarithm of a factor, of about three, that is not one by which amounts grow or shrink."""
+"""The smallest logarithm of a factor, of about three, that no amount grows or shrinks by, unless it is a known one."""
 
 _LARGE_FACTOR = 2.0
 """The logarithm of a factor that fewer than ten links show: no noise makes five or more numbers differ by it."""
@@ -217,24 +217,23 @@ def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
 
     Numbers that are near to each other for the file have no other scale, however different small ones are.
     """
-    x, y = np.unique(np.column_stack([x, y]), axis=0).T  # one pair of numbers may be that of many records
     same = x * y > 0
     if same.sum() < max(2 * MIN_LINKS, len(x) / 2):
         return None
     ratio = np.log(y[same] / x[same])
     middle = float(np.median(ratio))
-    ratio -= middle
-    usual = float(np.median(np.abs(ratio)))
-    distant = np.abs(y[same] - np.exp(middle) * x[same]) > 0.3 * _spread(y)
-    far = distant & (np.abs(ratio) > max(0.4, 6 * usual))
+    usual = float(np.median(np.abs(ratio - middle)))
+    x, y = np.unique(np.column_stack([x, y])[same], axis=0).T  # one pair of numbers may be that of many records
+    ratio = np.log(y / x) - middle
+    far = (np.abs(y - np.exp(middle) * x) > 0.3 * _spread(y)) & (np.abs(ratio) > max(0.4, 6 * usual))
     if far.mean() < 0.08 or far.sum() < MIN_LINKS // 2:
         return None
     middle = float(np.median(ratio[far]))
     if far.sum() < MIN_LINKS and abs(middle) < _LARGE_FACTOR:
         return None
     near = np.abs(ratio - middle) < min(0.2 * abs(middle), 4 * usual) + 0.1  # they err as the others do
-    is_exact = np.abs(ratio[far] - middle) < 0.01
-    if abs(middle) < (0.4 if is_exact.mean() > 0.5 else MIN_LARGE) or near[far].mean() < 0.8:
+    is_known = any(abs(middle - np.log(float(factor))) < 0.01 for factor in conversions.KNOWN)
+    if abs(middle) < (0.4 if is_known else MIN_LARGE) or near[far].mean() < 0.8:
         return None
     return float(near.mean()), float(np.exp(middle))
 
