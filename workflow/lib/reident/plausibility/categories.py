@@ -23,6 +23,9 @@ MIN_GRAVE = 0.1
 MIN_ABSORBED = 0.08
 """The smallest share of the links that have a code beyond those with it in the other file, as one for "refused" has."""
 
+MAX_KEPT = 0.2
+"""How often the file has a code that becomes another one, as a share of the other file, if that one stays as it is."""
+
 _Z = 3.5
 """Standard errors by which a gain exceeds nothing."""
 
@@ -85,16 +88,21 @@ def _cross(puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
 def recode(own: np.ndarray, other: np.ndarray) -> float:
     """Return how much the table of counterparts that `init` drafts for a file raises agreement; 0 if it does not.
 
-    What strangers gain by it does not count: a rare code agrees more often if it becomes a frequent one, and tells
-    less.
+    Answers that err go to frequent codes: a code that both files have becomes no other that stays as it is. What
+    strangers gain does not count: a rare code agrees more often if it becomes a frequent one, and tells less.
     """
     cross, n = CrossTable.tabulate(own, other), len(own)
     table = {code: to for code, to in cross.table().items() if code != to}
+    n_own, n_other = ({code: int((side == code).sum()) for code in {*table, *table.values()}} for side in (own, other))
+    table = {
+        code: to
+        for code, to in table.items()
+        if to in table or not n_other[to] or n_own[code] < MAX_KEPT * n_other[code]
+    }
     gained = cross.agreeing(table) - cross.agreeing({})
     if gained <= _Z * np.sqrt(abs(gained)):
         return 0.0
-    of_code = {code: (float((own == code).mean()), float((other == code).sum())) for code in {*table, *table.values()}}
-    usual = sum(of_code[code][1] * (of_code[to][0] - of_code[code][0]) for code, to in table.items())
+    usual = sum(n_other[code] * (n_own[to] - n_own[code]) / n for code, to in table.items())
     return float(gained - usual) / n if gained - usual >= MIN_GAIN * n else 0.0
 
 
