@@ -151,15 +151,39 @@ def test_links_of_a_join_lack_the_values_that_only_true_partners_share():
     assert ("income", "values_without_link") in warned(replace(right, links=np.array(joined)))
 
 
-@pytest.mark.parametrize(("only_single", "code"), [(True, "unique_join"), (False, "join")])
-def test_links_that_are_a_join_are_told_from_true_ones(only_single, code):
+@pytest.mark.parametrize("code", ["unique_join", "join", "first_join"])
+def test_links_that_are_a_join_are_told_from_true_ones(code):
     right, on = people(1200, 800), ["stratum", "age", "sex", "education"]
     sides = [file.reset_index(names="row") for file in (right.puf, right.eif)]
-    if only_single:
+    if code == "unique_join":
         sides = [side[~side.duplicated(on, keep=False)] for side in sides]
+    elif code == "first_join":
+        sides = [side.drop_duplicates(on) for side in sides]
     links = sides[0].merge(sides[1], on=on)[["row_x", "row_y"]].to_numpy()
-    assert ("age+sex+education", code) in warned(replace(right, links=links))
+    found = {check for scope, check in warned(replace(right, links=links)) if scope == "age+sex+education"}
+    assert found == ({code} if code != "first_join" else {"unique_join"})  # nobody who is alone is without a link
     assert warned(right) == []
+
+
+def test_links_of_the_first_of_equal_records_are_told():
+    right, on = people(160, 100), ["stratum", "age", "sex"]
+    sides = [file.reset_index(names="row").drop_duplicates(on) for file in (right.puf, right.eif)]
+    links = sides[0].merge(sides[1], on=on)[["row_x", "row_y"]].to_numpy()
+    assert ("age+sex", "first_join") in warned(replace(right, links=links))
+    assert warned(right) == []
+
+
+def test_two_waves_in_one_file_are_told_where_some_values_changed():
+    rng = np.random.default_rng(8)
+    study = people(n=500, n_links=300)
+    earlier = study.eif.copy()
+    for name in study.types:
+        changed_ = rng.random(len(earlier)) < 0.05
+        earlier.loc[changed_, name] = rng.permutation(earlier.loc[changed_, name].to_numpy())
+    earlier["income"] += 10
+    both = replace(study, eif=pd.concat([study.eif, earlier], ignore_index=True))
+    assert ("eif", "near_repeats") in warned(both)
+    assert warned(study) == []
 
 
 def test_a_zero_with_noise_around_it_is_no_missing_code():

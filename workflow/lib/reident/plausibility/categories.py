@@ -128,9 +128,9 @@ def spread_codes(own: np.ndarray, other: np.ndarray) -> np.ndarray:
     error = np.sqrt(np.maximum(share * (1 - share), 0.25 / np.maximum(n, 1)) / np.maximum(n, 1))
     is_value = same >= np.maximum(n, 1) * (share + 2 * error)
     absorbs = seen & is_value & (n - same - back >= MIN_ABSORBED * len(own)) & (n - same > 3 * back)
-    usual = np.array([_distance(cross, code, seen)[0] for code in np.flatnonzero(seen)])
+    usual = np.array([_distance(cross, code, seen)[0] for code in np.flatnonzero(seen).tolist()])
     spread = []
-    for code in np.flatnonzero((alone & ~is_value) | absorbs):
+    for code in np.flatnonzero((alone & ~is_value) | absorbs).tolist():
         distance, noise, rows, codes = _distance(cross, code, seen, off=bool(absorbs[code]))
         median = float(np.median(usual[np.flatnonzero(seen) != code]))
         is_alike = distance < max(1.6 * noise, 0.2 * median) and distance < 0.45 * median and 2.5 * noise < median

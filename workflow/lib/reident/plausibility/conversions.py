@@ -288,18 +288,22 @@ def _within(values: np.ndarray, ends: tuple[float, float]) -> bool:
 
 
 def apart(ours: np.ndarray, theirs: np.ndarray) -> float:
-    """Return the largest difference of the distribution functions of sorted numbers."""
-    points = np.union1d(ours, theirs)
+    """Return the largest difference of the distribution functions of sorted numbers, at some 10,000 of each."""
+    points = np.concatenate([side[:: max(1, len(side) // 10_000)] for side in (ours, theirs)])
     below = [np.searchsorted(side, points, "right") / len(side) for side in (ours, theirs)]
     return float(np.abs(below[0] - below[1]).max())
 
 
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Return the rank of each value from 0, ties sharing their mean; NaN of a missing one."""
+    present = ~np.isnan(values)
+    ranks = np.full(len(values), np.nan)
+    _, inverse, counts = np.unique(values[present], return_inverse=True, return_counts=True)
+    ranks[present] = (np.cumsum(counts) - (counts + 1) / 2)[inverse]
+    return ranks
+
+
 def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
     """Return Spearman's correlation of two variables; 0 if one has a single value."""
-    ranks = []
-    for values in (first, second):
-        _, place, rows = np.unique(values, return_inverse=True, return_counts=True)
-        ranks.append((np.cumsum(rows) - rows / 2)[place])
-    if min(side.std() for side in ranks) == 0:
-        return 0.0
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+    both = ranks(first), ranks(second)
+    return 0.0 if min(side.std() for side in both) == 0 else float(np.corrcoef(*both)[0, 1])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from reident.intake.severity import UNDERSTATES
-from reident.plausibility.conversions import precision
+from reident.plausibility.conversions import apart, precision
 from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.hashing import mixed
 from reident.plausibility.records import Records, Sides, Values
@@ -119,12 +119,9 @@ def distances(records: Records) -> Iterator[Finding]:
         columns = [np.sort(column[~np.isnan(column)]) for column in values.numbers.values()]
         if min(map(len, columns)) < MIN_LINKS:
             continue
-        puf, eif = columns
-        points = np.concatenate([_sample(puf), _sample(eif)])
-        shares = [np.searchsorted(column, points, "right") / len(column) for column in columns]
-        distance = float(np.abs(shares[0] - shares[1]).max())
+        distance = apart(*columns)
         severity = UNDERSTATES if distance >= MIN_DISTANCE and records.links.n < MIN_LINKS else ""
-        yield Finding(name, "distance", distance, 0.0, len(puf) + len(eif), severity)
+        yield Finding(name, "distance", distance, 0.0, sum(map(len, columns)), severity)
 
 
 def _sample(ordered: np.ndarray) -> np.ndarray:
