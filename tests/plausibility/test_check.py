@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making import descriptions
+from making import descriptions, panels
 from making.descriptions import Described, checked, warned
 from reident.intake import severity
 from reident.plausibility import warnings
@@ -166,11 +166,13 @@ def test_links_that_are_a_join_are_told_from_true_ones(code):
 
 
 def test_links_of_the_first_of_equal_records_are_told():
-    right, on = people(160, 100), ["stratum", "age", "sex"]
-    sides = [file.reset_index(names="row").drop_duplicates(on) for file in (right.puf, right.eif)]
-    links = sides[0].merge(sides[1], on=on)[["row_x", "row_y"]].to_numpy()
-    assert ("age+sex", "first_join") in warned(replace(right, links=links))
-    assert warned(right) == []
+    joins = {"join", "unique_join", "first_join"}
+    drawn = [panels.draw(np.random.default_rng(seed), "register") for seed in range(1, 4)]
+    wrong = [panels.MISTAKES["links_first_match"](np.random.default_rng(1), study) for study in drawn]
+    found = [{check for _, check in warned(study)} for study in wrong]
+    assert all(checks & joins for checks in found)
+    assert any("first_join" in checks for checks in found)
+    assert all(warned(study) == [] for study in drawn)
 
 
 def test_two_waves_in_one_file_are_told_where_some_values_changed():

@@ -148,8 +148,9 @@ class Trial(NamedTuple):
         return bool(gains.mean() > max(MIN_HINDERED * before.mean(), 3 * error))
 
     def is_needless(self) -> bool:
-        """Return whether it finds more without the variable, or the variable is not the same in both files."""
-        return self.finds_more() or related.differs(self.records, self.name)
+        """Return whether the variable is not the same in both files, or it finds more without one that may not be."""
+        alike = related.is_alike(self.records, self.name)
+        return self.finds_more() if alike is None else not alike
 
     def finds_more_if_missing(self, side: str, gone: np.ndarray) -> bool:
         """Return whether it finds more if some codes, or numbers, of one file are missing ones."""

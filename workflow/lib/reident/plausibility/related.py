@@ -13,20 +13,21 @@ from reident.plausibility.records import Records, Values
 MAX_CODES = 8
 """Codes of a categorical variable that are looked at: the most frequent ones of the PUF."""
 
-MIN_FIT, MAX_OF_FIT, ERRORS = 0.2, 0.5, 3.0
+MIN_FIT, MAX_OF_FIT, ERRORS = 0.2, 0.3, 3.0
 """The smallest correlation of a variable with what the others predict in one file, the largest share of it in the other
 file where the columns are not the same, and by how many standard errors it is smaller there."""
 
 
-def differs(records: Records, name: str) -> bool:
-    """Return whether what predicts a variable in one file does not in the other."""
+def is_alike(records: Records, name: str) -> bool | None:
+    """Return whether what predicts a variable in one file does in the other; None if the others do not predict it."""
     others = [values for other, values in records.variables.items() if other != name]
-    rows = {side: records.queries[side] for side in ("puf", "eif")}
-    files = {
-        side: (_columns(others, side, one), _columns([records.variables[name]], side, one))
-        for side, one in rows.items()
-    }
-    return any(_predicts(*files[side], *files[other]) for side, other in (("puf", "eif"), ("eif", "puf")))
+    values, files = records.variables[name], {}
+    for side in ("puf", "eif"):
+        rows = records.queries[side]
+        rows = rows[values.codes[side][rows] >= 0]
+        files[side] = _columns(others, side, rows), _columns([values], side, rows)
+    told = [_predicts(*files[side], *files[other]) for side, other in (("puf", "eif"), ("eif", "puf"))]
+    return None if set(told) == {None} else False not in told
 
 
 def _columns(variables: list[Values], side: str, rows: np.ndarray) -> np.ndarray:
@@ -43,15 +44,17 @@ def _columns(variables: list[Values], side: str, rows: np.ndarray) -> np.ndarray
     return np.column_stack(columns)
 
 
-def _predicts(design: np.ndarray, target: np.ndarray, others: np.ndarray, their_target: np.ndarray) -> bool:
-    """Return whether other variables predict one in their own file, and hardly in the other."""
+def _predicts(design: np.ndarray, target: np.ndarray, others: np.ndarray, their_target: np.ndarray) -> bool | None:
+    """Return whether what predicts a variable in its own file does in the other, too; None if nothing does."""
     n = min(len(design), len(others))
     if n <= 2 * design.shape[1]:
-        return False
+        return None
     fit = np.linalg.lstsq(design, target[:, 1:], rcond=1e-9)[0]
     own, there = (_correlation(x @ fit, y[:, 1:]) for x, y in ((design, target), (others, their_target)))
     by_chance = np.sqrt(design.shape[1] / len(design))  # of a fit, as many columns bring it about
-    return own > max(MIN_FIT, 2 * by_chance) and there + ERRORS / np.sqrt(n) < own and there < MAX_OF_FIT * own
+    if own <= max(MIN_FIT, 2 * by_chance):
+        return None
+    return there + ERRORS / np.sqrt(n) >= own or there >= MAX_OF_FIT * own
 
 
 def _correlation(first: np.ndarray, second: np.ndarray) -> float:
