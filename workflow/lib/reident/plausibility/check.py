@@ -67,11 +67,13 @@ def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
         yield from links.split(records)
         return
     yield from parts.check(records)
-    yield from joins.check(records)
+    repeated = list(files.repeats(records))
+    joined = joins.check(records)  # what records of a file have of each other is no measure where they repeat
+    yield from (one for one in joined if one.check not in joins.JOINS or not any(two.severity for two in repeated))
     if agreement is not None:
         yield from links.partners(agreement)
         yield from links.missing(records, agreement.weights, joins.exact(records))
-    yield from files.repeats(records)
+    yield from repeated
     yield from files.distances(records)
 
 
