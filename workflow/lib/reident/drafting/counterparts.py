@@ -344,8 +344,7 @@ def conversion(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Conv
         numbers = np.array([_numbers(linked[0], pair.puf), _numbers(linked[1], pair.eif)])
         numbers = (np.floor(numbers) if are_dates else numbers)[:, np.isfinite(numbers).all(axis=0)]
         if numbers.shape[1] >= conversions.MIN_PAIRS:
-            coarse = None if are_dates else coarser.find(*numbers)
-            return coarse or conversions.find(*numbers, dates=are_dates)
+            return coarser.converted(*numbers, dates=are_dates)
     return None if are_dates else conversions.of_distributions(pair.puf.sample, pair.eif.sample)
 
 

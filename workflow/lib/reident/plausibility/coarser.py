@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.plausibility.conversions import MIN_EXACT, precision
+from reident.plausibility import conversions
+from reident.plausibility.conversions import MIN_EXACT, Conversion, precision
 
 MIN_PAIRS = 20
 """Linked pairs of numbers from which coarser ones are evidence."""
@@ -25,6 +26,9 @@ MIN_TOP, MIN_ABOVE = 0.05, 0.25
 
 MIN_EQUAL, MIN_SHIFTED = 0.5, 0.1
 """The smallest share of links that are equal once both files are coarser, and the smallest gain by a shift, too."""
+
+MIN_KAPPA = 0.5
+"""The smallest share of that by which more could be equal than strangers: numbers that all are one tell nothing."""
 
 REACH = 3
 """Intervals up to which a shift is tried on either side."""
@@ -64,11 +68,28 @@ class Coarser(NamedTuple):
         return abs(self.plus) > (self.width or 1)
 
     @property
+    def is_rounding(self) -> bool:
+        """Whether it has no shift, or half of an interval upward, as numbers that are rounded to protect them have."""
+        half = (self.width or 0) / 2
+        return not self.plus or abs(self.plus - half) <= half / 2
+
+    @property
     def words(self) -> str:
         """What the study file declares: `coarsen` first, then `convert` of the finer file."""
         ends = {"width": self.width, "top": self.top}
         inner = ", ".join(f"{key}: {value:.6g}" for key, value in ends.items() if value is not None)
         return f"coarsen: {{{inner}}}" + (f", convert: {{{self.side}: {{plus: {self.plus:.6g}}}}}" if self.plus else "")
+
+
+def converted(ours: np.ndarray, theirs: np.ndarray, *, dates: bool = False) -> Conversion | Coarser | None:
+    """Return the conversion of numbers of linked records, or what makes both equally coarse if more are equal by it.
+
+    Parameters are those of :func:`reident.plausibility.conversions.find`.
+    """
+    conversion = conversions.find(ours, theirs, dates=dates)
+    coarse = None if dates else find(ours, theirs)
+    is_better = coarse is not None and (conversion is None or conversion.exact < coarse.equal - MIN_EXACT)
+    return coarse if is_better else conversion
 
 
 def find(ours: np.ndarray, theirs: np.ndarray) -> Coarser | None:
@@ -89,7 +110,17 @@ def find(ours: np.ndarray, theirs: np.ndarray) -> Coarser | None:
             if one != (None, None):  # intervals from a number on may have their own top
                 found.append(_shifted(own, other, Coarser(*one, finer)))
     best = max(found, key=lambda one: one.equal, default=None)
-    return best if best and best.equal >= max(MIN_EQUAL, before + MIN_EXACT) else None
+    if best is None or best.equal < max(MIN_EQUAL, before + MIN_EXACT):
+        return None
+    chance = _by_chance(best.apply(ours, "puf"), best.apply(theirs, "eif"))
+    return best if best.equal - chance >= MIN_KAPPA * (1 - chance) else None
+
+
+def _by_chance(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """Return the share of the pairs of strangers that are equal."""
+    values, n = np.unique(theirs, return_counts=True)
+    at = np.searchsorted(values, ours).clip(max=len(values) - 1)
+    return float(np.where(values[at] == ours, n[at], 0).mean()) / len(theirs)
 
 
 def _top(own: np.ndarray, other: np.ndarray) -> float | None:

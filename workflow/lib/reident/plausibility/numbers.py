@@ -9,6 +9,7 @@ from scipy.special import bdtrc
 
 from reident.intake.severity import NOTABLE, UNDERSTATES
 from reident.plausibility import coarser, conversions
+from reident.plausibility.coarser import Coarser
 from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.links import Trial
 from reident.plausibility.records import FIFTHS, quantiles
@@ -70,12 +71,12 @@ def check(
         return
     rho = conversions.rank_correlation(x, y)
     yield Finding(name, "rank_correlation", rho, 0.0, n)
-    coarse = None if dates else coarser.find(x, y)
-    converted = conversions.find(x, y, dates=dates) if coarse is None else None
-    if coarse is not None:
-        is_grave = coarse.is_shifted and trial.finds_more_if_changed(coarse.apply)
-        severity = UNDERSTATES if is_grave else NOTABLE
-        yield Finding(name, "coarser", coarse.equal, float((x == y).mean()), n, severity, coarse.words)
+    converted = coarser.converted(x, y, dates=dates)
+    if isinstance(converted, Coarser):
+        finds_more = trial.finds_more_if_changed(converted.apply)
+        severity = UNDERSTATES if finds_more and converted.is_shifted else NOTABLE
+        severity = severity if finds_more or not converted.is_rounding else ""
+        yield Finding(name, "coarser", converted.equal, float((x == y).mean()), n, severity, converted.words)
     elif converted is not None:
         is_step = converted.code == "offset" and not dates and _is_step(float(converted.plus), x, y)
         severity = NOTABLE if is_step else UNDERSTATES
@@ -90,7 +91,7 @@ def check(
     elif (share := one_sided(x, y)) is not None:
         severity = UNDERSTATES if _distance(x, y) >= MAX_OVERLAP else NOTABLE
         yield Finding(name, "trend", share, 0.5, n, severity)
-    if converted is None and coarse is None:
+    if converted is None:
         yield from _parts(name, x, y, dates=dates)
     for side, (own, other) in (("puf", (x, y)), ("eif", (y, x))):
         if len(spread := spread_values(own, other)):
