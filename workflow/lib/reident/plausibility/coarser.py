@@ -69,9 +69,9 @@ class Coarser(NamedTuple):
 
     @property
     def is_rounding(self) -> bool:
-        """Whether it has no shift, or half of an interval upward, as numbers that are rounded to protect them have."""
+        """Whether its shift is half of an interval upward, as of numbers that are rounded to protect them."""
         half = (self.width or 0) / 2
-        return not self.plus or abs(self.plus - half) <= half / 2
+        return self.plus > 0 and abs(self.plus - half) <= half / 2
 
     @property
     def words(self) -> str:
