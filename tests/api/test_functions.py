@@ -68,7 +68,7 @@ def test_the_table_of_reproducibility_has_what_orders_and_settings_change(folder
         {"binning": {"bins": 3}},
     ):
         Path("my-study/changed.yaml").write_text(yaml.safe_dump(spec | change), encoding="utf-8")
-        found.append(reident.attack(reident.read_study("my-study/changed.yaml"), challenge="none").rates)
+        found.append(reident.attack(reident.read_study("my-study/changed.yaml")).rates)
     assert_frame_equal(found[0], found[1])
     assert_frame_equal(found[0], found[2])
     page = (ROOT / "docs/explanation/reproducibility.md").read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_the_table_of_reproducibility_has_what_orders_and_settings_change(folder
 
 @pytest.mark.slow
 def test_the_tables_on_what_an_intruder_can_be_sure_of_are_those_of_the_example():
-    result = reident.attack(reident.read_study(ROOT / "config/studies/example.yaml"), challenge="none")
+    result = reident.attack(reident.read_study(ROOT / "config/studies/example.yaml"))
     rates = result.rates.query("stratum == 'ALL'").set_index("metric")
     surest = result.surest_summary.set_index("metric")
     page, validation = (

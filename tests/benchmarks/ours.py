@@ -60,7 +60,7 @@ def main(name: str, file: str, threads: str = "2") -> None:
         within, score = np.array(BANDS).T
         bands = adhoc.Bands(np.zeros(len(BANDS)), within, (score * SCALE).astype(np.int64))
         rules = [adhoc.Exact() if work.norm != "tables" else table(at, *codes) for at in range(work.categorical)]
-        puf, eif, total, _ = adhoc.nearest(
+        puf, eif, total, *_ = adhoc.nearest(
             *codes,
             data["puf_values"],
             data["eif_values"],

@@ -269,6 +269,8 @@ def main() -> None:
     (OUT / "benchmarks.md").write_text(markdown(table, exponents(table)), encoding="utf-8")
     figure(table)
     print((OUT / "benchmarks.md").read_text(encoding="utf-8"))
+    if failed := table.loc[(table["program"] == OURS) & (table["ended"] != ""), "work"].tolist():
+        sys.exit(f"Not finished: {', '.join(failed)}.")
     if differing := disagreements(table):
         sys.exit(f"Answers differ: {', '.join(differing)}.")
 

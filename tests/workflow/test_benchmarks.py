@@ -12,6 +12,9 @@ from workflow.commands import CHECKOUT
 
 pytestmark = pytest.mark.slow
 
+WORKS = "taxicab,unicity,euclidean-rms,adhoc-tables,winkler-nearest,fellegi-sunter,suda-8"
+"""One for each kernel."""
+
 SMALL = {
     "bench_challenge": ["60", "2"],
     "bench_closest": ["--works", "a thousand"],
@@ -22,7 +25,7 @@ SMALL = {
     "bench_suda": ["100", "4", "2", "1"],
     "bench_together": ["200", "2"],
     "bench_units": ["40", "2"],
-    "run": ["--sizes", "100", "--runs", "1", "--works", "taxicab,unicity,fellegi-sunter,suda-8", "--threads", "1"],
+    "run": ["--sizes", "100", "--runs", "1", "--works", WORKS, "--threads", "1"],
 }
 """The arguments of each."""
 

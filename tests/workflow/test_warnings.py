@@ -28,7 +28,7 @@ def finished(file, folder, name):
 
 
 def test_a_forgotten_missing_code_puts_the_verdict_under_reservation(tmp_path):
-    study = copy.deepcopy(small.STUDY) | {"decision": {"conditional_rate_at_most": 1}}
+    study = copy.deepcopy(small.STUDY) | {"decision": {"conditional_rate_at_most": 0.99}}
     study["metrics"] = {"unicity": {}, "taxicab": {}}
     tenure = next(variable for variable in study["linking_variables"] if variable["name"] == "tenure")
     tables = small.rows(150, 250)

@@ -34,7 +34,8 @@ rule weigh:
         "results/{study}/benchmarks/weigh.tsv"
     conda:
         "../../environment.yml"
-    threads: lambda wildcards, input: many_threads() if are_many(input.puf, input.eif) else 1
+    # Each pair is weighed dozens of times.
+    threads: lambda wildcards, input: many_threads() if is_large(input.puf) or is_large(input.eif) else 1
     resources:
         mem_mb=memory(40),
         runtime=minutes,

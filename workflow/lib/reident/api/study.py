@@ -108,7 +108,7 @@ def read_study(path: str | os.PathLike[str]) -> StudyFiles:
 
     Raises
     ------
-    reident.errors.InputError
+    reident.InputError
         With the file, line and key of the first mistake, and what to do.
 
     Examples

@@ -29,7 +29,7 @@ from reident.challenge.work import of_attack, of_join
 from reident.intake.grouping import MEMBER_LINKS
 from reident.linkage import batches, surest
 from reident.linkage.agreement_of_metrics import OF_ONE_METRIC
-from reident.linkage.attack import AttackFiles, attack, claim
+from reident.linkage.attack import AttackFiles, attack, order_claims
 from reident.linkage.attack_settings import AttackSettings
 from reident.linkage.claims import of_pairs
 from reident.linkage.counterfactual import recode
@@ -124,7 +124,7 @@ def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, conte
     """
     chosen = list(_within(_at_hand(settings, files), settings.budget))
     n, done = max(sum(tried for _, tried in chosen), 1), 0
-    joins = Joins(files, [variable.name for variable in settings.declared.variables], context.threads)
+    joined = _Joined(settings, files, context.threads)
     lines, records = list(_declared(settings, made)), _Records(files.prepared["puf"].num_rows)
     for source in made.pairs.values():
         records.add(source)
@@ -138,7 +138,7 @@ def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, conte
             if one.kind == STANDARD:
                 records.add(pairs)
         elif tried:
-            line = _joined(joins.claims(one.names), settings, files)
+            line = joined.line(one.names)
         done += tried
         lines.append({**line, "kind": one.kind, "metric": one.metric, "detail": one.detail})
     lines.append(records.line(lines[0]))
@@ -260,21 +260,37 @@ def _attacked(
 ) -> tuple[dict[str, Any], pa.Table]:
     """Return the line of an attack with one metric, and its pairs by row number."""
     made = attack(*attacked, context)
-    (claims,), (tables,) = claim(*attacked, made, settings.right).claims.values(), made.metrics.values()
+    (claims,), (tables,) = order_claims(*attacked, made).values(), made.metrics.values()
     return {**_whole(made.rates), **_summary(claims, settings)}, tables.positions
 
 
-def _joined(pairs: pa.Table, settings: ChallengeSettings, files: AttackFiles) -> dict[str, Any]:
-    """Return the line of the claims of a join."""
-    declared, truth = settings.declared, (files.iuf, files.strata, files.manifest)
-    rating = dataclasses.replace(declared.rating, metrics=(EXACT,), tolerances={EXACT: (0, 0)})
-    rates = rate(rating, {}, *truth, {EXACT: pairs}, {EXACT: pd.DataFrame()}, files.clusters)
-    claims = surest.order(ClaimSettings(False, declared.rates), [of_pairs(pairs)], files.iuf)
-    return {**_whole(rates.drop(columns=OF_ONE_METRIC)), **_summary(claims, settings)}
+class _Joined:
+    """The lines of joins; those without claims are alike."""
+
+    def __init__(self, settings: ChallengeSettings, files: AttackFiles, threads: int) -> None:
+        self._settings, self._files = settings, files
+        self._joins = Joins(files, [variable.name for variable in settings.declared.variables], threads)
+        self._no_claims: dict[str, Any] = {}
+
+    def line(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return the line of the join on some variables."""
+        pairs = self._joins.claims(names)
+        if pairs.num_rows:
+            return self._rated(pairs)
+        self._no_claims = self._no_claims or self._rated(pairs)
+        return self._no_claims
+
+    def _rated(self, pairs: pa.Table) -> dict[str, Any]:
+        declared, files = self._settings.declared, self._files
+        rating = dataclasses.replace(declared.rating, metrics=(EXACT,), tolerances={EXACT: (0, 0)})
+        truth = files.iuf, files.strata, files.manifest
+        rates = rate(rating, {}, *truth, {EXACT: pairs}, {EXACT: pd.DataFrame()}, files.clusters)
+        claims = surest.order(ClaimSettings(False, declared.rates), [of_pairs(pairs)], files.iuf)
+        return {**_whole(rates.drop(columns=OF_ONE_METRIC)), **_summary(claims, self._settings)}
 
 
 def _whole(rates: pd.DataFrame) -> dict[str, Any]:
-    return rates[rates["stratum"] == WHOLE].to_dict("records")[0]
+    return rates.iloc[:1].to_dict("records")[0]  # that of the whole study comes first
 
 
 def _summary(claims: pd.DataFrame, settings: ChallengeSettings) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, logit
 
 INDIVIDUAL, LOG_LINEAR, UNIQUENESS = "individual", "log-linear", "uniqueness"
 """The kinds of models."""
@@ -45,6 +44,8 @@ def interval(value: float, variance: float, most: float) -> tuple[float, float]:
         Symmetric for the logit of the mean; for the sum, cut at 0 and ``most``, where the standard error of the logit
         is above 1 or not defined, because little is expected.
     """
+    from scipy.special import expit, logit  # noqa: PLC0415 - what reads the table of estimates does not wait for it
+
     error, spread = float(np.sqrt(variance)), value * (most - value) / most if most else 0.0
     if not 0 < error < spread:
         return max(0.0, value - Z * error), min(float(most), value + Z * error)

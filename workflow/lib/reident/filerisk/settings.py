@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from reident.filerisk.section import SpecialForm
 from reident.intake.settings import Extract
-from reident.sections.files import SourceFile
-from reident.sections.keys import KeyVariable
+
+if TYPE_CHECKING:
+    from reident.filerisk.section import SpecialForm
+    from reident.sections.files import SourceFile
+    from reident.sections.keys import KeyVariable
 
 FILE, POPULATION, ORIGINAL = "file", "population", "original"
 """The prepared tables: the file, its population, and its records before perturbation."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from reident.kernels.compared import MISSING, Compared, Intervals
 from reident.kernels.compiling import lean_jit
-from reident.kernels.evidence import MOST, Model, _factors_of, _fill, _taken
+from reident.kernels.evidence import _taken
+from reident.kernels.pair_odds import MOST, Model, factors_of, fill
 from reident.kernels.toplist import Pairs, bound_of, empty_best, in_threads, list_pairs, offer, settle
 from reident.kernels.unit_assignment import assign
 
@@ -76,8 +77,8 @@ def unit_rows(start: np.ndarray, strata: np.ndarray, members: np.ndarray, first:
 @lean_jit
 def _tables(files, intervals, model, weights, j, s, x, own, factors, levels, table):
     """Write the weight of each EIF value of stratum s for variable j and the PUF value x."""
-    _factors_of(files, intervals, model, j, s, x, own)
-    _fill(files, intervals, own, j, s, x, factors, levels)
+    factors_of(files, intervals, model, j, s, x, own)
+    fill(files, intervals, own, j, s, x, factors, levels)
     n = files.bounds[s, 1, j] - files.bounds[s, 0, j]
     for place in range(n):
         level = levels[place]

@@ -129,6 +129,13 @@ def attack(
     return Attack(compared.weights, metrics, lines, of_members)
 
 
+def order_claims(settings: AttackSettings, files: AttackFiles, made: Attack) -> dict[str, pd.DataFrame]:
+    """Return the claims of each metric of an attack, the surest first."""
+    return {
+        name: surest.order(settings.claiming(name), [tables.claims], files.iuf) for name, tables in made.metrics.items()
+    }
+
+
 def claim(settings: AttackSettings, files: AttackFiles, made: Attack, right: float | None = None) -> Claims:
     """Return the claims of an attack, the surest first, and those of the agreement of its metrics.
 
@@ -137,9 +144,7 @@ def claim(settings: AttackSettings, files: AttackFiles, made: Attack, right: flo
     right : float, optional
         The share of right claims of `decision.surest`.
     """
-    claims = {
-        name: surest.order(settings.claiming(name), [tables.claims], files.iuf) for name, tables in made.metrics.items()
-    }
+    claims = order_claims(settings, files, made)
     pairs = {name: tables.positions for name, tables in made.metrics.items()}
     suspected = {name: tables.suspected for name, tables in made.metrics.items()}
     truth = files.iuf, files.strata, files.manifest

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -56,8 +56,14 @@ class Probabilities(NamedTuple):
         return self.prior / (1 - self.prior)
 
 
-Expectation: TypeAlias = Callable[[Probabilities], tuple[np.ndarray, float]]
-"""Takes probabilities to the links that are expected at each level, float64 (n_levels,), and in all."""
+class Expectation(Protocol):
+    """Takes probabilities to the links that are expected at each level, float64 (n_levels,), and in all.
+
+    Without `by_level` the links at each level may be anything: m and u stay.
+    """
+
+    def __call__(self, found: Probabilities, *, by_level: bool = True) -> tuple[np.ndarray, float]:
+        """Return the links."""
 
 
 class PairModel:
@@ -127,7 +133,7 @@ class PairModel:
         """
         numbers, total = [start], start
         for rounds in range(1, MAX_ROUNDS + 1):
-            _, total = expect(found._replace(prior=self._prior(numbers[-1])))
+            _, total = expect(found._replace(prior=self._prior(numbers[-1])), by_level=False)
             numbers.append(self._held(total))
             if abs(numbers[-1] - numbers[-2]) <= CLOSE * numbers[-1]:
                 return numbers[-1], total, rounds, True

@@ -175,7 +175,7 @@ def _of_units(
     else:
         weights = [evidence.stratum(s) for s in range(evidence.n_strata)]
 
-        def expect(found: Probabilities) -> tuple[np.ndarray, float]:
+        def expect(found: Probabilities, *, by_level: bool = True) -> tuple[np.ndarray, float]:  # noqa: ARG001 - as above
             odds = (odds_of(one, SCALE, found.prior_odds) for one in weights)
             return np.empty(0), math.fsum(expected(one, competition=settings.competition) for one in odds)
 
@@ -273,9 +273,9 @@ def _by_pair(
         part, share = _sample(files, n) if n_pairs > MAX_PAIRS else (files, 1.0)
         listed = list_pairs(part)
 
-        def expect(found: Probabilities) -> tuple[np.ndarray, float]:
-            by_level, total = weigh(found, part, listed).expected()
-            return by_level / share, total / share
+        def expect(found: Probabilities, *, by_level: bool = True) -> tuple[np.ndarray, float]:
+            links, total = weigh(found, part, listed).expected(by_level=by_level)
+            return links / share, total / share
 
         return expect
 

@@ -141,7 +141,8 @@ def kinds_of_warnings() -> str:
 
     They are in English, of several the plural; … stands for a field.
     """
-    lines, ends = [], {}
+    lines: list[str] = []
+    ends: dict[str, str] = {}
     for code in sorted(messages.TEXT.names("warnings")):
         template = entries(messages.ENGLISH, "messages")["warnings"][code]
         text = template if isinstance(template, str) else template["other"]

@@ -161,8 +161,8 @@ def _study_keys() -> str:
         if len(keys) > 1 and name != _SIMULATE:
             head, *others = _without_repeats(keys, shared)
             note = re.sub("^ as (.+)", r"Has the keys of \1.", head.type.removeprefix(keys[0].type))
-            own = itertools.islice(_said_once([keys[0], *others], said), 1, None)
-            parts += [f"### `{name}`\n", *([f"{note}\n"] if note else []), _table(_with_examples(own))]
+            own_keys = itertools.islice(_said_once([keys[0], *others], said), 1, None)
+            parts += [f"### `{name}`\n", *([f"{note}\n"] if note else []), _table(_with_examples(own_keys))]
     return "\n".join(parts)
 
 

@@ -18,13 +18,10 @@ from reident.linkage.metrics.contract import ScoringContext, progress_of_share
 from reident.linkage.settings import WHOLE
 from reident.values.agreeing import agree, agree_numbers, modes, n_agreeing
 from reident.values.prepare import Prepared
-from reident.values.settings import ValuesSettings
+from reident.values.settings import EVERYONE, UNUSUAL, ValuesSettings
 
 BUDGET = 2**24
 """Pairs that are scored at a time: the memory that they take. No result depends on it."""
-
-EVERYONE, UNUSUAL = "all", "unusual"
-"""The people of a line: all whose values are known, or those without the most frequent values of their stratum."""
 
 GUESSES = ("modal", "proportional")
 """The guesses that the precision is compared with."""

@@ -18,7 +18,7 @@ from reident.page.sentences import Sentences
 from reident.page.style import Figure
 from reident.page.terms import some, title
 from reident.page.wording import UNDEFINED, declared, defined, escape, fixed, label_cells, listed, number, percent, span
-from reident.values.rates import EVERYONE, UNUSUAL
+from reident.values.settings import EVERYONE, UNUSUAL
 
 if TYPE_CHECKING:
     from reident.report.results import Results

@@ -11,6 +11,9 @@ from reident.linkage.settings import StratificationSettings
 from reident.sections.files import LinkFile
 from reident.sections.keys import KeyVariable
 
+EVERYONE, UNUSUAL = "all", "unusual"
+"""The people of a line: all whose values are known, or those without the most frequent values of their stratum."""
+
 
 @dataclass(frozen=True)
 class ValuesSettings:

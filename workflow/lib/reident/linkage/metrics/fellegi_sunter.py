@@ -166,12 +166,17 @@ def largest_tolerance(weights: pd.DataFrame, least: int) -> int:
     The table has the weights of the levels that a variable has (variable, level, weight), and `least` is the least
     scaled weight of a suspected pair.
     """
-    total, losses = 0, []
-    for _, levels in weights.groupby("variable"):
-        by_level = {row.level: scaled(row.weight) for row in levels.itertuples()}
+    by_variable: dict[str, dict[str, int]] = {}
+    no_end: dict[str, list[int]] = {}
+    for line in weights.itertuples():
+        by_level, amount = by_variable.setdefault(line.variable, {}), scaled(line.weight)
+        by_level[line.level] = amount
         # Numbers differ completely where their difference has no end.
-        ends = levels.loc[levels["decimals"].notna() & levels["up_to"].isna() & levels["above"].notna(), "level"]
-        differ = [by_level[level] for level in ([DIFFER] if ends.empty else ends)]
+        if math.isnan(line.up_to) and not math.isnan(line.above):
+            no_end.setdefault(line.variable, []).append(amount)
+    total, losses = 0, []
+    for name, by_level in by_variable.items():
+        differ = no_end.get(name) or [by_level[DIFFER]]
         total += max(by_level.values())
         losses.append(max(by_level.values()) - max(differ))
     sums = total - np.append(0, np.cumsum(sorted(losses)))
@@ -225,13 +230,12 @@ def unit_evidence(pairing: UnitPairing, table: pd.DataFrame, *, frequency: bool,
 
 def _of_levels(pairing: Pairing, table: pd.DataFrame) -> tuple[list[Levels], np.ndarray, np.ndarray]:
     """Return the levels of the variables, and the weight, at the scale, and the share among all pairs of each."""
-    lines = [table[table["variable"] == variable.name] for variable in pairing.variables]
-    levels = [of_table(own) for own in lines]
-    weight, u = (
-        np.concatenate([own.set_index("level")[name][found.distinct] for own, found in zip(lines, levels, strict=True)])
-        for name in ("weight", "u")
-    )
-    return levels, np.array([scaled(one) for one in weight], np.int64), u
+    lines = dict(iter(table.groupby("variable", sort=False)))
+    levels = [of_table(lines[variable.name]) for variable in pairing.variables]
+    by_level = {(line.variable, line.level): line for line in table.itertuples()}
+    pairs = zip(pairing.variables, levels, strict=True)
+    chosen = [by_level[variable.name, name] for variable, found in pairs for name in found.distinct]
+    return levels, np.array([scaled(line.weight) for line in chosen], np.int64), np.array([line.u for line in chosen])
 
 
 def _of_best(pairs: Pairs, is_open: np.ndarray, estimates: Estimates) -> Scored:

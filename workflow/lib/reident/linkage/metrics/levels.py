@@ -114,11 +114,13 @@ def of_cuts(scale: Scale, cuts: Sequence[int]) -> Levels:
 
 def of_table(lines: pd.DataFrame) -> Levels:
     """Return the levels of a variable from its lines of `weights/levels.csv`."""
-    if lines["decimals"].isna().all():
-        return of_categories(near=PARTIAL in set(lines["level"]))
-    scale = Scale(float(lines["unit"].iloc[0]), int(lines["decimals"].iloc[0]))
-    cuts = lines.loc[lines["level"].str.startswith(HIGHER), "up_to"].dropna()
-    return of_cuts(scale, [int(Decimal(repr(cut)).scaleb(scale.decimals)) for cut in cuts.tolist()])
+    # Lists: a study reads its table for each stratum and each variable that is left out.
+    names, units, decimals, limits = (lines[name].tolist() for name in ("level", "unit", "decimals", "up_to"))
+    if all(map(pd.isna, decimals)):
+        return of_categories(near=PARTIAL in names)
+    scale = Scale(float(units[0]), int(decimals[0]))
+    cuts = [limit for name, limit in zip(names, limits, strict=True) if name.startswith(HIGHER) and limit == limit]
+    return of_cuts(scale, [int(Decimal(repr(cut)).scaleb(scale.decimals)) for cut in cuts])
 
 
 def scale_of(values: np.ndarray, *, skewed: bool = True) -> Scale:
