@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 from reident.linkage.settings import Variable
 from reident.plausibility.check import check
+from reident.plausibility.records import Records, read
 from reident.plausibility.settings import DescriptionCheckSettings
 
 
@@ -109,6 +110,13 @@ def _protected(
 
 def checked(described: Described) -> pd.DataFrame:
     """What the checks of the library say of a study."""
+    return check(*_tables(described))
+
+
+def _tables(
+    described: Described,
+) -> tuple[DescriptionCheckSettings, dict[str, pa.Table], pa.Table, dict[str, pa.Table], pd.DataFrame]:
+    """The settings of the checks, the prepared files, the links, the strata and the row account of a study."""
     strata = pd.factorize(pd.concat([described.puf["stratum"], described.eif["stratum"]]))[0].astype(np.int32)
     n = len(described.puf)
     tables, stratum = {}, {"puf": strata[:n], "eif": strata[n:]}
@@ -117,7 +125,7 @@ def checked(described: Described) -> pd.DataFrame:
         columns = {"key": pa.array([f"{side}{row}" for row in range(len(frame))])}
         for name, kind in described.types.items():
             values = frame[name].to_numpy().astype(float)
-            if kind == "numeric":
+            if kind != "categorical":
                 column = pa.array(values, from_pandas=True)
             else:
                 codes = np.char.mod("%g", np.nan_to_num(values))
@@ -135,9 +143,15 @@ def checked(described: Described) -> pd.DataFrame:
     iuf = pa.table({"puf": described.links[:, 0].astype(np.int32), "eif": described.links[:, 1].astype(np.int32)})
     variables = tuple(Variable(name, kind) for name, kind in described.types.items())  # type: ignore[arg-type]
     settings = DescriptionCheckSettings(variables, {"puf": ("key",), "eif": ("key",)})
-    return check(
-        settings, tables, iuf, {side: pa.table({"stratum": codes}) for side, codes in stratum.items()}, account
-    )
+    return settings, tables, iuf, {side: pa.table({"stratum": codes}) for side, codes in stratum.items()}, account
+
+
+def records_of(numbers: dict[str, tuple[np.ndarray, np.ndarray]]) -> Records:
+    """The records of two files without links, of one stratum, from the numbers of each variable in both files."""
+    frames = [pd.DataFrame({name: both[at] for name, both in numbers.items()}).assign(stratum=0) for at in (0, 1)]
+    study = Described(*frames, np.empty((0, 2), int), dict.fromkeys(numbers, "numeric"))
+    settings, tables, iuf, strata, _ = _tables(study)
+    return read(settings, tables, iuf, strata)
 
 
 def warned(described: Described) -> list[tuple[str, str]]:

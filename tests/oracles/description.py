@@ -29,12 +29,14 @@ def most_frequent_difference(puf, eif):
 
 
 def resembling(own, others, linked):
-    """The rows without a link whose cell a record of the other file has, and those with a twin in their own file."""
+    """Rows without a link with a cell of the other file, with a twin, single in both, and of cells without a link."""
     unlinked = [row for row in range(len(own)) if row not in linked]
+    cells = {own[row] for row in linked}
     return (
         sum(own[row] in others for row in unlinked),
         sum(own.count(own[row]) > 1 for row in unlinked),
         sum(own.count(own[row]) == 1 and others.count(own[row]) == 1 for row in unlinked),
+        sum(cell in others and cell not in cells for cell in own),
     )
 
 

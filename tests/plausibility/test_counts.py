@@ -59,11 +59,12 @@ def test_records_without_a_link_that_resemble_another_are_counted(cells, others,
     linked = data.draw(st.sets(st.integers(0, len(cells) - 1)))
     sides = {"puf": np.array(cells), "eif": np.array(others)}
     links = {"puf": np.array(sorted(linked), int), "eif": np.empty(0, int)}
-    n, twins, single = oracle.resembling(cells, others, linked)
-    found, chance = joins.resembling(sides, links, "puf", alone=False)
+    n, twins, single, first = oracle.resembling(cells, others, linked)
+    found, chance = joins.resembling(sides, links, "puf", "join")
     assert found == n
     assert (chance > 0) == (twins > 0)
-    assert joins.resembling(sides, links, "puf", alone=True)[0] == single
+    assert joins.resembling(sides, links, "puf", "unique_join")[0] == single
+    assert joins.resembling(sides, links, "puf", "first_join")[0] == first
 
 
 @given(

@@ -15,8 +15,9 @@ from reident.drafting.links import Links
 from reident.drafting.profile import DraftColumn
 from reident.drafting.progress import progress
 from reident.drafting.sheet import percent
-from reident.plausibility import conversions
+from reident.plausibility import coarser, conversions
 from reident.plausibility import numbers as linked_numbers
+from reident.plausibility.coarser import Coarser
 from reident.plausibility.conversions import Conversion
 from reident.plausibility.crosstable import CrossTable
 from reident.sections.codes import clean, number
@@ -331,8 +332,11 @@ def _numbers(values: np.ndarray, column: DraftColumn) -> np.ndarray:
     return np.array([np.nan if value is None else value for value in found], float)
 
 
-def conversion(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Conversion | None:
-    """Return the conversion of numbers of the second file to those of the first, if they are in another unit."""
+def conversion(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Conversion | Coarser | None:
+    """Return the conversion of numbers of the second file to those of the first, if they are in another unit.
+
+    Where the numbers of one file are coarser, return what makes both equally coarse.
+    """
     are_dates = bool(pair.puf.dates and pair.eif.dates)
     if not are_dates and not (pair.puf.is_numeric and pair.eif.is_numeric):
         return None
@@ -340,7 +344,7 @@ def conversion(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Conv
         numbers = np.array([_numbers(linked[0], pair.puf), _numbers(linked[1], pair.eif)])
         numbers = (np.floor(numbers) if are_dates else numbers)[:, np.isfinite(numbers).all(axis=0)]
         if numbers.shape[1] >= conversions.MIN_PAIRS:
-            return conversions.find(*numbers, dates=are_dates)
+            return coarser.converted(*numbers, dates=are_dates)
     return None if are_dates else conversions.of_distributions(pair.puf.sample, pair.eif.sample)
 
 

@@ -22,6 +22,7 @@ from reident.errors import InputError
 from reident.intake.severity import MIN_RECORDS
 from reident.linkage.metrics import standard
 from reident.linkage.metrics.unicity import MAX_VARIABLES
+from reident.plausibility.coarser import Coarser
 from reident.plausibility.conversions import Conversion
 from reident.sections import codes
 from reident.sections.days import ISO
@@ -42,14 +43,14 @@ class Variable(NamedTuple):
     recode: Recode
     missing: dict[str, Missing]
     linked: tuple[np.ndarray, np.ndarray] | None
-    conversion: Conversion | None = None
+    conversion: Conversion | Coarser | None = None
     level: str = ""
 
     @property
     def is_open(self) -> bool:
         """Whether the analyst must decide something of it."""
         undecided = any(item.todo for item in self.missing.values()) or self.kind.kind == TODO
-        return undecided or not self.pair.sure or self.conversion is not None or self._lacks_codes
+        return undecided or not self.pair.sure or isinstance(self.conversion, Conversion) or self._lacks_codes
 
     @property
     def _lacks_codes(self) -> bool:
@@ -311,8 +312,10 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
         )
         decide = '; write the table, as in {"a": "1"}, or {} if codes are the same' if recode.table is None else ""
         sheet.add(f"    recode: {{{recode.side}: {written}}}", f"{recode.reason}{hidden}{decide}")
-    if typed and variable.conversion is not None:
-        sheet.add(f"    convert: {TODO}", _other_unit(variable))
+    if typed and isinstance(variable.conversion, Coarser):
+        sheet.remark(f"The numbers of one file are coarser; {variable.conversion.words} makes both alike.", 4)
+    elif typed and isinstance(variable.conversion, Conversion):
+        sheet.add(f"    convert: {TODO}", _other_unit(variable, variable.conversion))
 
 
 def _dates(sheet: Sheet, pair: Pair) -> None:
@@ -328,11 +331,8 @@ def _dates(sheet: Sheet, pair: Pair) -> None:
         sheet.add(f"    coarsen: {{to: {unit}}}", "one file has finer dates than the other")
 
 
-def _other_unit(variable: Variable) -> str:
+def _other_unit(variable: Variable, unit: Conversion) -> str:
     """Return the conversion that is proposed, with its evidence."""
-    unit = variable.conversion
-    if unit is None:
-        return ""
     terms = [f"times: {rational_text(unit.times)}"] if unit.times != 1 else []
     terms += [f"plus: {rational_text(unit.plus)}"] if unit.plus else []
     about = f" (times about {float(unit.times):.6g})" if "/" in terms[0] else ""

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from reident.drafting.links import Key, Links
-from reident.plausibility.order import KEYS, ROWS, correlation, is_told, ranks, serial_numbers, sorted_cells
+from reident.plausibility.conversions import ranks
+from reident.plausibility.order import KEYS, ROWS, correlation, is_told, serial_numbers, sorted_cells
 
 _IN_WORDS = {ROWS: "rows", KEYS: "keys"}
 

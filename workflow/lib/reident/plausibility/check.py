@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 import pyarrow as pa
 
-from reident.intake.severity import NOTABLE, UNDERSTATES
+from reident.intake.severity import NOTABLE
 from reident.plausibility import categories, files, grouping, joins, links, numbers, order, parts, recodes
 from reident.plausibility.findings import MIN_LINKS, Finding, table
 from reident.plausibility.records import Records, read
 from reident.plausibility.settings import DescriptionCheckSettings
-
-UNCERTAIN = frozenset({"no_better_than_chance", "monotone"})
-"""Checks whose findings may be true of the people: what was measured at another time, or tells little."""
-
-MAX_CHANCE = 0.65
-"""The largest share of strangers that agree on a categorical variable that decides more than a little."""
 
 
 def check(
@@ -64,7 +58,7 @@ def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
     """Yield the measurements of every check, variable by variable, then of the links and of the files."""
     agreement = None if records.profiles else links.evidence(records)
     for name in records.variables:
-        yield from _weighed(_variable(records, name), agreement)
+        yield from _variable(records, name, links.Trial(records, agreement, name))
     yield from links.account(account)
     if records.links.n < MIN_LINKS:
         few = "few_linked_units" if records.profiles else "few_links"
@@ -73,31 +67,21 @@ def findings(records: Records, account: pd.DataFrame) -> Iterator[Finding]:
         yield from links.split(records)
         return
     yield from parts.check(records)
-    yield from joins.check(records)
+    repeated = list(files.repeats(records))
+    joined = joins.check(records)  # what records of a file have of each other is no measure where they repeat
+    yield from (one for one in joined if one.check not in joins.JOINS or not any(two.severity for two in repeated))
     if agreement is not None:
         yield from links.partners(agreement)
-        yield from links.missing(records, agreement.weights)
-    yield from files.repeats(records)
+        yield from links.missing(records, agreement.weights, joins.exact(records))
+    yield from repeated
     yield from files.distances(records)
 
 
-def _weighed(found: Iterable[Finding], agreement: links.Evidence | None) -> Iterator[Finding]:
-    """Yield findings, those that may be of right descriptions by whether the attack finds more without the variable."""
-    for finding in found:
-        is_number = finding.check == "no_better_than_chance" and not finding.chance
-        decides = finding.statistic > -0.15 if is_number else 0 < finding.chance < MAX_CHANCE
-        if agreement is not None and finding.check in UNCERTAIN and not decides:
-            severity = UNDERSTATES if links.hinders(agreement, finding.scope) else NOTABLE
-            yield finding._replace(severity=severity)
-        else:
-            yield finding
-
-
-def _variable(records: Records, name: str) -> Iterator[Finding]:
+def _variable(records: Records, name: str, trial: links.Trial) -> Iterator[Finding]:
     values, pairs = records.variables[name], records.links
     codes = values.codes["puf"][pairs.puf], values.codes["eif"][pairs.eif]
     chance = records.chance(values.codes)
     if values.numbers is None:
-        return categories.check(name, *codes, pairs.half, chance)
+        return categories.check(name, *codes, chance, trial)
     linked = values.numbers["puf"][pairs.puf], values.numbers["eif"][pairs.eif]
-    return numbers.check(name, *linked, pairs.half, codes, chance, dates=values.is_date)
+    return numbers.check(name, *linked, pairs.half, codes, chance, trial, dates=values.is_date)

@@ -21,9 +21,17 @@ MIN_EXACT = 0.15
 MIN_CORRELATION, MIN_FALL = 0.3, -0.6
 """The smallest rank correlation of numbers in another unit, and the largest of reversed ones, where none are exact."""
 
-MIN_FACTOR, MAX_DEVIATION = 3.0, 0.15
-"""The smallest factor that no trend of the numbers explains where none are exact, and the largest deviation of the
-logarithms of ratios that shows a smaller known factor."""
+MIN_FACTOR, MAX_DEVIATION, MIN_OF_LINE = 3.0, 0.15, 0.8
+"""The smallest factor that no trend of the numbers explains where none are exact; the largest deviation of the
+logarithms of ratios that shows a smaller known factor, half of that which shows a larger one (a sixth of its logarithm
+if that is more), as amounts that grow apart do not; and the smallest rank correlation of a line."""
+
+MIN_POSITIVE, MIN_PACE = 0.9, 0.5
+"""The smallest share of numbers of one sign, and the smallest ratio of the spreads of their logarithms and rank
+correlation, of amounts that grow at paces of their own."""
+
+BESIDE = Fraction(11, 10)
+"""How many times as large a factor beside another one is."""
 
 _APART = 0.5
 """The largest difference of two distribution functions (KS) from which distributions alone are evidence."""
@@ -132,9 +140,14 @@ def exact(ours: np.ndarray, theirs: np.ndarray, conversion: Conversion, steps: t
 
 
 def beside(ours: np.ndarray, theirs: np.ndarray, conversion: Conversion, steps: tuple[float, float]) -> float:
-    """Return the share of pairs that are equal after the conversion with the next larger, or smaller, constant."""
+    """Return the share of pairs that are equal after the conversion with the next larger, or smaller, constant.
+
+    A factor that growth may bring about is compared with those beside it, too, which rounded numbers hardly tell apart.
+    """
     step = Fraction(max(2 * _reach(ours, conversion, steps), steps[0]))
-    moved = (conversion._replace(plus=conversion.plus + sign * step) for sign in (1, -1))
+    moved = [conversion._replace(plus=conversion.plus + sign * step) for sign in (1, -1)]
+    if conversion.times != 1 and 1 / MIN_FACTOR < conversion.times < MIN_FACTOR:
+        moved += [conversion._replace(times=conversion.times * by) for by in (BESIDE, 1 / BESIDE)]
     return max(exact(ours, theirs, one, steps) for one in moved)
 
 
@@ -215,15 +228,27 @@ def _through_noise(ours: np.ndarray, theirs: np.ndarray) -> Conversion | None:
         middle = float(logs[np.abs(logs - middle) <= 3 * deviation + 1e-12].mean())
         factor = _snapped(float(np.exp(middle)), 3 * deviation / np.sqrt(same.sum()))
         is_unit = factor in KNOWN and deviation < MAX_DEVIATION and abs(middle) > np.log(1.5)
+        is_large = abs(middle) > np.log(MIN_FACTOR) and deviation < max(2 * MAX_DEVIATION, abs(middle) / 6)
         scaled = Conversion(factor, Fraction(0), n)
         nearer = np.median(np.abs(ours - scaled.apply(theirs))) < 0.6 * np.median(np.abs(ours - theirs))
-        if nearer and (is_unit or abs(middle) > np.log(MIN_FACTOR)) and deviation < abs(middle):
+        if nearer and (is_unit or is_large):
             return scaled
     plus = float(np.median(ours - theirs))
-    if not 1 / MIN_FACTOR < spread / other < MIN_FACTOR and abs(plus) > spread / 2:
+    is_line = rho > MIN_OF_LINE and not grow(ours, theirs)
+    if is_line and not 1 / MIN_FACTOR < spread / other < MIN_FACTOR and abs(plus) > spread / 2:
         times = _snapped(spread / other)
         return Conversion(times, _rounded(float(np.median(ours - float(times) * theirs)), ours, theirs), n)
     return None
+
+
+def grow(x: np.ndarray, y: np.ndarray) -> bool:
+    """Return whether numbers may be amounts that grow, each at a pace of its own: of one sign and of one shape."""
+    same = x * y > 0
+    if same.mean() < MIN_POSITIVE:
+        return False
+    logs = np.log(np.abs(x[same])), np.log(np.abs(y[same]))
+    spreads = sorted(float(np.subtract(*np.quantile(side, [0.75, 0.25]))) for side in logs)
+    return spreads[0] >= MIN_PACE * spreads[1] and rank_correlation(*logs) >= MIN_PACE
 
 
 def _snapped(factor: float, error: float = 0.0) -> Fraction:
@@ -263,18 +288,22 @@ def _within(values: np.ndarray, ends: tuple[float, float]) -> bool:
 
 
 def apart(ours: np.ndarray, theirs: np.ndarray) -> float:
-    """Return the largest difference of the distribution functions of sorted numbers."""
-    points = np.union1d(ours, theirs)
+    """Return the largest difference of the distribution functions of sorted numbers, at some 10,000 of each."""
+    points = np.concatenate([side[:: max(1, len(side) // 10_000)] for side in (ours, theirs)])
     below = [np.searchsorted(side, points, "right") / len(side) for side in (ours, theirs)]
     return float(np.abs(below[0] - below[1]).max())
 
 
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Return the rank of each value from 0, ties sharing their mean; NaN of a missing one."""
+    present = ~np.isnan(values)
+    ranks = np.full(len(values), np.nan)
+    _, inverse, counts = np.unique(values[present], return_inverse=True, return_counts=True)
+    ranks[present] = (np.cumsum(counts) - (counts + 1) / 2)[inverse]
+    return ranks
+
+
 def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
     """Return Spearman's correlation of two variables; 0 if one has a single value."""
-    ranks = []
-    for values in (first, second):
-        _, place, rows = np.unique(values, return_inverse=True, return_counts=True)
-        ranks.append((np.cumsum(rows) - rows / 2)[place])
-    if min(side.std() for side in ranks) == 0:
-        return 0.0
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+    both = ranks(first), ranks(second)
+    return 0.0 if min(side.std() for side in both) == 0 else float(np.corrcoef(*both)[0, 1])

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from reident.intake.severity import UNDERSTATES
+from reident.plausibility.conversions import apart, precision
 from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.hashing import mixed
-from reident.plausibility.records import Records, Sides
+from reident.plausibility.records import Records, Sides, Values
 
 MIN_REPEATS = 0.2
 """The smallest excess of the share of records that repeat over that of the other file."""
@@ -81,8 +82,18 @@ def _codes(records: Records, side: str) -> np.ndarray:
 
 
 def _exact(records: Records, side: str) -> np.ndarray:
-    columns = [values.numbers or values.codes for values in records.variables.values()]
+    columns = [_comparable(values) for values in records.variables.values()]
     return joined(records, side, columns)[records.strata[side] >= 0]
+
+
+def _comparable(values: Values) -> Sides:
+    """Return the codes of a variable, or its numbers at the precision of the file that has the coarser ones."""
+    if values.numbers is None:
+        return values.codes
+    steps = [precision(np.unique(_sample(np.sort(column)))) for column in values.numbers.values()]
+    if min(steps) in (0, max(steps)):
+        return values.numbers
+    return {side: np.rint(column / max(steps)) for side, column in values.numbers.items()}
 
 
 def joined(records: Records, side: str, columns: list[Sides]) -> np.ndarray:
@@ -108,12 +119,9 @@ def distances(records: Records) -> Iterator[Finding]:
         columns = [np.sort(column[~np.isnan(column)]) for column in values.numbers.values()]
         if min(map(len, columns)) < MIN_LINKS:
             continue
-        puf, eif = columns
-        points = np.concatenate([_sample(puf), _sample(eif)])
-        shares = [np.searchsorted(column, points, "right") / len(column) for column in columns]
-        distance = float(np.abs(shares[0] - shares[1]).max())
+        distance = apart(*columns)
         severity = UNDERSTATES if distance >= MIN_DISTANCE and records.links.n < MIN_LINKS else ""
-        yield Finding(name, "distance", distance, 0.0, len(puf) + len(eif), severity)
+        yield Finding(name, "distance", distance, 0.0, sum(map(len, columns)), severity)
 
 
 def _sample(ordered: np.ndarray) -> np.ndarray:

@@ -43,11 +43,6 @@ class Finding(NamedTuple):
     proposal: str = ""
 
 
-def is_value(n: int, others: int) -> bool:
-    """Return whether a code of n links is no missing code of its file alone, by the links that have it in the other."""
-    return 2 * n <= 3 * others
-
-
 def table(findings: Iterable[Finding]) -> pd.DataFrame:
     """Return findings as the table ``plausibility.csv``."""
     types = {"statistic": float, "chance": float, "n": "int64"}

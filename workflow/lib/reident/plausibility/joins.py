@@ -28,9 +28,14 @@ SHIFTS = (-7, -5, -3, 3, 5, 7)
 MIN_EXCESS = 0.1
 """The smallest number of pairs beyond links and chance, as a share of the links; at least :data:`MIN_LINKS`."""
 
-MIN_EXPECTED, MAX_SHARE = 15, 0.1
-"""The fewest records without a link that resemble one of the other file by chance, and the share of them that are there
-at most if the links are a join."""
+JOINS = ("join", "unique_join", "first_join")
+"""Links to every record with equal values, to those that are single with them in both files, or to the first ones."""
+
+MIN_EXPECTED = {"join": 15, "unique_join": 15, "first_join": 2}
+"""The fewest records of a file without a link that resemble one of the other by chance, for the links to be a join."""
+
+MIN_SUM, MAX_SHARE = 30, 0.1
+"""How many they are of both files together at least, and the share of them that are there at most."""
 
 
 def check(records: Records) -> Iterator[Finding]:
@@ -88,21 +93,25 @@ def single_equal(columns: Sides, strata: Sides, shifts: Sequence[float]) -> Iter
 def _joins(records: Records) -> Iterator[Finding]:
     """Yield whether the links are those of a join on the variables on which all of them agree.
 
-    Either every pair of records that are alone with their values is a link, or every record with a partner has one.
+    Every record with a partner has a link, or every pair of records that are alone with their values is one, or all
+    values of both files have one.
     """
-    names = [name for name, values in records.variables.items() if _all_agree(records, values.codes, values.numbers)]
+    names = exact(records)
     if not names or records.links.n < MIN_LINKS:
         return
     columns = [records.variables[name].numbers or records.variables[name].codes for name in names]
     cells = _cells(records, columns)
-    for code, is_alone in (("join", False), ("unique_join", True)):
-        measured = [resembling(cells, records.every_link, side, alone=is_alone) for side in ("puf", "eif")]
-        expected = [one[1] for one in measured]
-        if min(expected) >= MIN_EXPECTED and all(n <= MAX_SHARE * usual for n, usual in measured):
-            yield Finding(
-                "+".join(names), code, sum(n for n, _ in measured), sum(expected), records.links.n, UNDERSTATES
-            )
+    for code in JOINS:
+        measured = [resembling(cells, records.every_link, side, code) for side in ("puf", "eif")]
+        n, expected = (sum(column) for column in zip(*measured, strict=True))
+        if min(one[1] for one in measured) >= MIN_EXPECTED[code] and expected >= MIN_SUM and n <= MAX_SHARE * expected:
+            yield Finding("+".join(names), code, n, expected, records.links.n, UNDERSTATES)
             return
+
+
+def exact(records: Records) -> list[str]:
+    """Return the variables on which all links agree exactly."""
+    return [name for name, values in records.variables.items() if _all_agree(records, values.codes, values.numbers)]
 
 
 def _all_agree(records: Records, codes: Sides, values: Sides | None) -> bool:
@@ -111,28 +120,47 @@ def _all_agree(records: Records, codes: Sides, values: Sides | None) -> bool:
 
 
 def _cells(records: Records, columns: list[Sides]) -> Sides:
-    """Return the number of the values of each record and of its stratum; -1 outside the strata."""
+    """Return the number of the values of each record and of its stratum; -1 outside the strata, or with one missing."""
     hashed = {side: joined(records, side, columns) for side in OTHER}
     codes = np.unique(np.concatenate(list(hashed.values())), return_inverse=True)[1]
     n = len(hashed["puf"])
     sides = {"puf": codes[:n], "eif": codes[n:]}
-    return {side: np.where(records.strata[side] >= 0, codes, -1) for side, codes in sides.items()}
+    for side, own in sides.items():
+        own[records.strata[side] < 0] = -1
+        for column in columns:
+            own[np.isnan(column[side]) if column[side].dtype.kind == "f" else column[side] < 0] = -1
+    return sides
 
 
-def resembling(cells: Sides, links: Sides, side: str, *, alone: bool) -> tuple[int, float]:
+def resembling(cells: Sides, links: Sides, side: str, join: str) -> tuple[int, float]:
     """Return how many records without a link have the values of a record of the other file, and how many by chance.
 
-    Of `alone` are those that are single with their values in both files. Chance is the share of the records of their
-    own file that have the values of another one, or of exactly one other, at the size of the other file.
+    Chance is the share of the records of their own file that have the values of another one, or of exactly one other,
+    at the size of the other file.
+
+    Parameters
+    ----------
+    cells : int (n,) by side
+        The number of the values of each record, -1 for none.
+    links : int (k,) by side
+        The row numbers of the links.
+    side : str
+        The file whose records are counted.
+    join : str
+        One of :data:`JOINS`: of a `unique_join` only those are counted that are single with their values in both files,
+        of a `first_join` those whose values no link has.
     """
     width = int(max(cells["puf"].max(initial=0), cells["eif"].max(initial=0))) + 1
     n = {file: np.bincount(cells[file][cells[file] >= 0], minlength=width) for file in OTHER}
     rows = np.flatnonzero(cells[side] >= 0)
-    unlinked = rows[~np.isin(rows, links[side])]
+    if join == "first_join":
+        unlinked = rows[~np.isin(cells[side][rows], cells[side][links[side]])]
+    else:
+        unlinked = rows[~np.isin(rows, links[side])]
     own, others = n[side][cells[side][unlinked]], n[OTHER[side]][cells[side][unlinked]]
     size = n[OTHER[side]].sum() / max(n[side].sum(), 1)
     twins = own - 1
-    if alone:
+    if join == "unique_join":
         return int(((own == 1) & (others == 1)).sum()), float((twins == 1).sum()) * min(size, 1) / 3
     by_chance = 1 - (1 - np.minimum(twins > 0, 1 - 1e-9)) ** size if len(twins) else np.zeros(0)
     return int((others > 0).sum()), float(by_chance.sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from reident.intake.account import coded
 from reident.intake.severity import INVALIDATES, MATERIAL, NOTABLE, UNDERSTATES
 from reident.linkage.links import among, numbers
+from reident.plausibility import related
 from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.hashing import mixed
 from reident.plausibility.records import Records, Values
@@ -24,11 +25,21 @@ MAX_RANKED, STRANGERS = 2_000, 200
 MIN_WRONG, MIN_MISSING = 0.06, 0.1
 """The smallest shares of wrong links, and of missing ones of those that are there, that are warned of."""
 
+MIN_EXACT = 2
+"""The fewest variables on which all links agree that may have made them."""
+
+MIN_NEAR, MAX_SEVERAL = 0.5, 0.4
+"""The smallest excess over the other file of the share of records that have their like in the same file, and the
+largest share that has two, as a share of that by chance."""
+
 MIN_SPLIT = 0.2
 """The smallest share of linked units with several partners that is warned of: households that parted are fewer."""
 
 OTHER = {"puf": "eif", "eif": "puf"}
-MAX_QUERIES, MAX_COMPARED = 300, 10_000_000
+FITS = (0.7, 0.5, 0.3)
+"""Shares of the partners that score at least as what is taken for one."""
+
+MAX_QUERIES, MAX_COMPARED = 1000, 6_000_000
 """Records with and without a link that are compared with all of the other file, and about how many pairs that is."""
 
 _DISTANCES = np.array([0.001, 0.02, 0.06, 0.15, 0.35])
@@ -37,7 +48,7 @@ _DISTANCES = np.array([0.001, 0.02, 0.06, 0.15, 0.35])
 _CODES, _NUMBERS = (np.array([0.5, *np.linspace(0, 1, levels)]) for levels in (2, len(_DISTANCES) + 1))
 """How far records of each level of agreement are apart."""
 
-MIN_VARIABLES, MIN_HINDERED = 3, 0.1
+MIN_VARIABLES, MIN_HINDERED = 3, 0.05
 """The fewest variables of which one may hinder an attack, and the smallest share of partners found more without it."""
 
 
@@ -75,15 +86,23 @@ class Evidence(NamedTuple):
 
     Attributes
     ----------
-    true, strangers : levels of agreement by variable, int (n,) and (n, k)
+    puf, eif, strangers : rows of the links, int (n,), and of their strangers in the EIF, int (n, k)
+    half : whether weights are learnt from a link, or tried on it; bool (n,)
+    levels : levels of agreement by variable: of links, int (n,), and of strangers, int (n, k)
     weights : by variable, how much likelier each level is for links than for strangers, as a logarithm
-    disagreement : by variable, how far records of each level are apart, from 0 to 1; ½ where a value is missing
     """
 
-    true: dict[str, np.ndarray]
-    strangers: dict[str, np.ndarray]
+    puf: np.ndarray
+    eif: np.ndarray
+    strangers: np.ndarray
+    half: np.ndarray
+    levels: dict[str, tuple[np.ndarray, np.ndarray]]
     weights: dict[str, np.ndarray]
-    disagreement: dict[str, np.ndarray]
+
+    def agreement(self, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        """Return the levels of agreement of links and of strangers on some values."""
+        sides = "puf", "eif"
+        return _levels(values, sides, self.puf, self.eif), _levels(values, sides, self.puf[:, None], self.strangers)
 
 
 def evidence(records: Records) -> Evidence | None:
@@ -93,45 +112,65 @@ def evidence(records: Records) -> Evidence | None:
     strangers, several = _strangers(records, puf, eif)
     if several.sum() < MIN_LINKS:
         return None
-    puf, eif, strangers = puf[several], eif[several], strangers[several]
-    true, others = (
-        {name: _levels(values, ("puf", "eif"), *rows) for name, values in records.variables.items()}
-        for rows in ((puf, eif), (puf[:, None], strangers))
-    )
-    weights = {name: _weights(true[name], others[name]) for name in true}
-    apart = {name: _CODES if values.places is None else _NUMBERS for name, values in records.variables.items()}
-    return Evidence(true, others, weights, apart)
+    found = Evidence(puf[several], eif[several], strangers[several], records.links.half[:n][several], {}, {})
+    levels = {name: found.agreement(values) for name, values in records.variables.items()}
+    return found._replace(levels=levels, weights={name: _weights(*both) for name, both in levels.items()})
 
 
-def hinders(agreement: Evidence, name: str) -> bool:
-    """Return whether a plain attack finds more partners without a variable: by a tenth, and three standard errors.
+class Trial(NamedTuple):
+    """A plain attack on linked records and their strangers, with a variable left out or described otherwise.
 
     It counts the variables that disagree, numbers by how far they are apart, and claims the best record, equal ones in
     equal shares.
     """
-    if len(agreement.true) < MIN_VARIABLES:
-        return False
-    with_, without = (_claims(agreement, [other for other in agreement.true if other != left]) for left in ("", name))
-    gains = without - with_
-    error = float(gains.std()) / np.sqrt(len(gains))
-    return bool(gains.mean() > max(MIN_HINDERED * with_.mean(), 3 * error))
 
+    records: Records
+    evidence: Evidence | None
+    name: str
 
-def _claims(agreement: Evidence, names: list[str]) -> np.ndarray:
-    """Return the probability that the best record of the plain attack is the partner, for each link."""
-    own, others = (
-        np.sum([agreement.disagreement[name][levels[name]] for name in names], axis=0)
-        for levels in (agreement.true, agreement.strangers)
-    )
-    better, equal = others < own[:, np.newaxis] - 1e-9, np.abs(others - own[:, np.newaxis]) <= 1e-9
-    return np.where(better.any(1), 0.0, 1 / (1 + equal.sum(1)))
+    def finds_more(self, other: Values | None = None) -> bool:
+        """Return whether it finds more partners with other values of the variable, or without it.
+
+        That is by a twentieth, and three standard errors; yes where it cannot be tried.
+        """
+        if self.evidence is None:
+            return True
+        levels, n = dict(self.evidence.levels), len(self.evidence.levels)
+        before = self._claims(levels)
+        if other is not None:
+            levels[self.name] = self.evidence.agreement(other)
+        elif n < MIN_VARIABLES:
+            return False
+        else:
+            levels.pop(self.name)
+        gains = self._claims(levels) - before
+        error = float(gains.std()) / np.sqrt(len(gains))
+        return bool(gains.mean() > max(MIN_HINDERED * before.mean(), 3 * error))
+
+    def is_needless(self) -> bool:
+        """Return whether the variable is not the same in both files, or it finds more without one that may not be."""
+        alike = related.is_alike(self.records, self.name)
+        return self.finds_more() if alike is None else not alike
+
+    def finds_more_if_missing(self, side: str, gone: np.ndarray) -> bool:
+        """Return whether it finds more if some codes, or numbers, of one file are missing ones."""
+        return self.finds_more(self.records.variables[self.name].without(side, gone))
+
+    def finds_more_if_changed(self, change: Callable[[np.ndarray, str], np.ndarray]) -> bool:
+        """Return whether it finds more with the numbers of each file, and its side, changed."""
+        return self.finds_more(self.records.variables[self.name].changed(change))
+
+    def _claims(self, levels: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """Return the probability that the best record is the partner, for each link."""
+        scales = {name: _CODES if self.records.variables[name].places is None else _NUMBERS for name in levels}
+        own, others = (np.sum([scales[name][both[at]] for name, both in levels.items()], axis=0) for at in (0, 1))
+        better, equal = others < own[:, np.newaxis] - 1e-9, np.abs(others - own[:, np.newaxis]) <= 1e-9
+        return np.where(better.any(1), 0.0, 1 / (1 + equal.sum(1)))
 
 
 def partners(agreement: Evidence) -> Iterator[Finding]:
     """Yield how far true partners agree no better than strangers, allowing for variables that err apart."""
-    weights = agreement.weights
-    scores = [weights[name][levels] for name, levels in agreement.true.items()]
-    others = np.sum([weights[name][levels] for name, levels in agreement.strangers.items()], axis=0)
+    scores, others = _scores(agreement)
     rank = _rank(np.sum(scores, axis=0), others)
     # The same partners, each variable of another link: right links of variables that err apart from each other.
     shifted = np.sum([np.roll(score, 1 + 7 * at) for at, score in enumerate(scores)], axis=0)
@@ -147,6 +186,19 @@ def partners(agreement: Evidence) -> Iterator[Finding]:
     error = np.sqrt(max(far * (1 - far), 0.5 / n) / n + expected * (1 - expected) / n)
     is_wrong = wrong >= MIN_WRONG and far - expected > 2.3 * error
     yield Finding("iuf", "wrong_links", wrong, 0.0, n, UNDERSTATES if is_wrong else "")
+
+
+def _scores(agreement: Evidence) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the scores of links by variable, and those of strangers, by weights from the other half of the links."""
+    both = agreement.half, ~agreement.half
+    if min(map(np.count_nonzero, both)) < MIN_LINKS:
+        both = np.full(len(agreement.half), True), np.full(len(agreement.half), True)
+    scores, others = [], np.zeros(agreement.strangers.shape)
+    for own, strangers in agreement.levels.values():
+        weights = [_weights(own[learnt], strangers[learnt]) for learnt in both]
+        scores.append(np.where(both[0], weights[1][own], weights[0][own]))
+        others += np.where(both[0][:, np.newaxis], weights[1][strangers], weights[0][strangers])
+    return scores, others
 
 
 def _rank(true: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -177,9 +229,12 @@ def _levels(values: Values, sides: tuple[str, str], rows: np.ndarray, others: np
     one, other = sides
     if values.places is None:
         own, codes = values.codes[one][rows], values.codes[other][others]
-        return np.where((own < 0) | (codes < 0), 0, np.where(own == codes, 1, 2))
+        return np.where((own < 0) | (codes < 0), np.int8(0), 2 - (own == codes).astype(np.int8))
     distance = np.abs(values.places[one][rows] - values.places[other][others])
-    return np.where(np.isnan(distance), 0, 1 + np.searchsorted(_DISTANCES, distance))
+    levels = (~np.isnan(distance)).astype(np.int8)
+    for least in _DISTANCES:  # faster than a search
+        levels += distance > least
+    return levels
 
 
 def _weights(true: np.ndarray, strangers: np.ndarray) -> np.ndarray:
@@ -197,7 +252,7 @@ class _Best(NamedTuple):
     Attributes
     ----------
     unlinked : the best in the other file, of records without a link
-    twins : the best in their own file, of the same records
+    twins : the best and the second best in their own file, of the same records; (n, 2)
     strangers : the best in the other file beside their partners, of records with a link
     partners : of their partners
     size : the records of the other file for each of this one
@@ -213,34 +268,72 @@ class _Best(NamedTuple):
     def missing(self) -> float:
         """The share of records without a link that have a partner by their scores; 0 if that may be chance.
 
-        A partner scores as most true ones do. Chance is what records with a link have beside their partners, or what
-        those without one have in their own file.
+        A partner scores as most, half or some true ones do. Chance is what records with a link have beside their
+        partners, or what those without one have in their own file.
         """
+        return max(map(self._missing, FITS))
+
+    def _missing(self, fit: float) -> float:
+        """Return the share by the scores that a share of partners have at least."""
         n, m = len(self.unlinked), len(self.strangers)
         if min(n, m, len(self.partners)) < MIN_LINKS:
             return 0.0
-        low = np.quantile(self.partners, 0.3)
-        own, beside, twins, here = (
-            float((scores >= low).mean()) for scores in (self.partners, self.strangers, self.twins, self.unlinked)
-        )
+        own, beside, twins, here = self._shares(fit)
         usual = max(beside, 1 - (1 - twins) ** self.size)
         variance = max((here + usual) / 2 * (1 - (here + usual) / 2), 0.01)
         if own - usual < 0.15 or here - usual < max(4 * np.sqrt(2 * variance / n), 0.03):
             return 0.0
         return (here - usual) / (own - usual) if here - beside > 1.6 * np.sqrt(variance * (1 / n + 1 / m)) else 0.0
 
+    @property
+    def near_repeats(self) -> float:
+        """The share of records without a link whose like is in their own file, by their scores; 0 if it may be chance.
 
-def missing(records: Records, weights: Mapping[str, np.ndarray]) -> Iterator[Finding]:
-    """Yield the share of records without a link whose best partner fits as true ones do: their links are missing."""
-    lines = []
+        Chance is what records with a link have beside their partners, at the size of the own file. Records that are
+        alike by chance, as rounded ones are, would have several, as drawn with equal probabilities (Poisson).
+        """
+        n = min(len(self.unlinked), len(self.strangers))
+        if min(n, len(self.partners)) < MIN_LINKS:
+            return 0.0
+        own, beside, twins, _ = self._shares(FITS[0])
+        usual, none = 1 - (1 - beside) ** (1 / self.size), max(1 - twins, 0.5 / n)
+        several = float((self.twins[:, 1] >= np.quantile(self.partners, 1 - FITS[0])).mean())
+        if several > MAX_SEVERAL * (1 - none * (1 - np.log(none))):
+            return 0.0
+        variance = max((twins + usual) / 2 * (1 - (twins + usual) / 2), 0.01)
+        if own - usual < 0.15 or twins - usual < 4 * np.sqrt(2 * variance / n):
+            return 0.0
+        return min((twins - usual) / (own - usual), 1.0)
+
+    def _shares(self, fit: float) -> list[float]:
+        """Return how often partners, strangers, twins and records without a link score as a share of partners do."""
+        low = np.quantile(self.partners, 1 - fit)
+        sides = self.partners, self.strangers, self.twins[:, 0], self.unlinked
+        return [float((one >= low).mean()) for one in sides]
+
+
+def missing(records: Records, weights: Mapping[str, np.ndarray], exact: Sequence[str]) -> Iterator[Finding]:
+    """Yield the share of records without a link whose best partner fits as true ones do: their links are missing.
+
+    It is measured without the variables on which all links agree, `exact`, too: links may lack where they do not. Then,
+    for each file, yield the share of records that have their like in it, as two waves in one file have.
+    """
+    lines, near = [], dict[str, tuple[float, int]]()
+    others = {name: one for name, one in weights.items() if name not in exact}
     for side in OTHER:
         n_linked = len(np.unique(records.every_link[side]))
         n_unlinked = int((records.strata[side] >= 0).sum()) - n_linked
         best = _best(records, side, weights)
         share = best.missing
+        if len(exact) >= MIN_EXACT and len(others) >= MIN_VARIABLES:
+            share = max(share, _best(records, side, others).missing)
         severity = UNDERSTATES if share * n_unlinked > MIN_MISSING * n_linked else ""
         lines.append(Finding(side, "links_missing", share, 0.0, n_unlinked, severity))
+        near[side] = best.near_repeats, n_unlinked
     yield max(lines, key=lambda line: (bool(line.severity), line.statistic))
+    for side, (share, n) in near.items():
+        usual = near[OTHER[side]][0]
+        yield Finding(side, "near_repeats", share, usual, n, UNDERSTATES if share > usual + MIN_NEAR else "")
 
 
 def _best(records: Records, side: str, weights: Mapping[str, np.ndarray]) -> _Best:
@@ -255,20 +348,21 @@ def _best(records: Records, side: str, weights: Mapping[str, np.ndarray]) -> _Be
     links.sort()
 
     def score(rows: np.ndarray, file: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best score of each record in a file beside its partners, or itself; and the scores of partners."""
-        best, partners = np.full(len(rows), -np.inf), []
+        """Return the two best scores of each record in a file beside its partners, or itself; and those of partners."""
+        best, partners = np.full((len(rows), 2), -np.inf), []
         for at, row in enumerate(rows.tolist()):
             candidates = records.groups[file].members(int(records.strata[side][row]))
             scores = np.zeros(len(candidates))
-            for name, values in records.variables.items():
-                scores += weights[name][_levels(values, (side, file), np.array([row]), candidates)]
+            for name, own in weights.items():
+                scores += own[_levels(records.variables[name], (side, file), np.array([row]), candidates)]
             pairs = numbers(np.full(len(candidates), row), candidates)
             mine = candidates == row if file == side else among(links, pairs)
             partners.append(scores[mine])
-            best[at] = scores[~mine].max(initial=-np.inf)
+            others = np.append(scores[~mine], [-np.inf, -np.inf])
+            best[at] = np.sort(np.partition(others, -2)[-2:])[::-1]
         return best, np.concatenate([*partners, np.empty(0)])
 
     unlinked = query[~linked][:most]
     beside, partners = score(query[linked][:most], other)
     size = inside[other] / inside[side]
-    return _Best(score(unlinked, other)[0], score(unlinked, side)[0], beside, partners, size)
+    return _Best(score(unlinked, other)[0][:, 0], score(unlinked, side)[0], beside[:, 0], partners, size)

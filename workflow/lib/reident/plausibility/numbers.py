@@ -8,8 +8,10 @@ import numpy as np
 from scipy.special import bdtrc
 
 from reident.intake.severity import NOTABLE, UNDERSTATES
-from reident.plausibility import conversions
-from reident.plausibility.findings import MIN_LINKS, Finding, is_value
+from reident.plausibility import coarser, conversions
+from reident.plausibility.coarser import Coarser
+from reident.plausibility.findings import MIN_LINKS, Finding
+from reident.plausibility.links import Trial
 from reident.plausibility.records import FIFTHS, quantiles
 
 MAX_CLOSENESS = 0.4
@@ -28,8 +30,17 @@ MIN_CODE, MAX_DISTANCE = 0.05, 0.25
 """The smallest share of the links that have a number which may be a code, and the largest distance (KS) of its partners
 from everyone's."""
 
+MIN_GRAVE = 0.1
+"""The smallest share of the links whose number tells nothing for a grave warning."""
+
+NEAR = (0.0, 0.05, 0.1, 0.2)
+"""Distances, as shares of that of the quartiles, within which numbers of the other file are the same with noise."""
+
 _Z = 4.0
 """Standard errors by which a gain exceeds nothing."""
+
+MIN_LARGE = 1.1
+"""The smallest logarithm of a factor, of about three, that no amount grows or shrinks by, unless it is a known one."""
 
 _LARGE_FACTOR = 2.0
 """The logarithm of a factor that fewer than ten links show: no noise makes five or more numbers differ by it."""
@@ -40,12 +51,13 @@ _EPOCH = 719163
 
 def check(
     name: str, puf: np.ndarray, eif: np.ndarray, half: np.ndarray, fifths: tuple[np.ndarray, np.ndarray],
-    chance: np.ndarray, *, dates: bool = False,
+    chance: np.ndarray, trial: Trial, *, dates: bool = False,
 ) -> Iterator[Finding]:  # fmt: skip
     """Yield the findings from the numbers of linked records; NaN is missing.
 
     `fifths` are the classes of the numbers of both records as the PUF cuts them, `chance` is for each link the share of
-    strangers in the same fifth; `half` tells the links from which cut points are learnt.
+    strangers in the same fifth; `half` tells the links from which cut points are learnt. What may be true of the people
+    is grave only if the plain attack of `trial` finds more by allowing for it.
     """
     present = ~np.isnan(puf) & ~np.isnan(eif)
     x, y, half, chance = puf[present], eif[present], half[present], chance[present]
@@ -59,15 +71,22 @@ def check(
         return
     rho = conversions.rank_correlation(x, y)
     yield Finding(name, "rank_correlation", rho, 0.0, n)
-    converted = conversions.find(x, y, dates=dates)
-    if converted is not None:
+    converted = coarser.converted(x, y, dates=dates)
+    if isinstance(converted, Coarser):
+        finds_more = trial.finds_more_if_changed(converted.apply)
+        severity = UNDERSTATES if finds_more and converted.is_shifted else NOTABLE
+        severity = severity if finds_more or not converted.is_rounding else ""
+        yield Finding(name, "coarser", converted.equal, float((x == y).mean()), n, severity, converted.words)
+    elif converted is not None:
         is_step = converted.code == "offset" and not dates and _is_step(float(converted.plus), x, y)
         severity = NOTABLE if is_step else UNDERSTATES
         yield Finding(name, converted.code, converted.exact, 0.0, n, severity, converted.words)
     elif closeness(x, trended(x, y), _spread(x)).mean() < MAX_CLOSENESS and (gain := monotone_gain(x, y, half)) >= 0.15:
-        yield Finding(name, "monotone", gain, 0.0, n, UNDERSTATES)
+        severity = UNDERSTATES if not conversions.grow(x, y) and trial.finds_more() else NOTABLE
+        yield Finding(name, "monotone", gain, 0.0, n, severity)
     elif rho < 0.15 and rho < 2.6 / np.sqrt(n - 1):
-        yield Finding(name, "no_better_than_chance", rho, 0.0, n, UNDERSTATES)
+        severity = UNDERSTATES if trial.is_needless() else NOTABLE
+        yield Finding(name, "no_better_than_chance", rho, 0.0, n, severity)
         return
     elif (share := one_sided(x, y)) is not None:
         severity = UNDERSTATES if _distance(x, y) >= MAX_OVERLAP else NOTABLE
@@ -75,8 +94,10 @@ def check(
     if converted is None:
         yield from _parts(name, x, y, dates=dates)
     for side, (own, other) in (("puf", (x, y)), ("eif", (y, x))):
-        if share := spread_values(own, other):
-            severity = UNDERSTATES if share >= 0.1 else NOTABLE
+        if len(spread := spread_values(own, other)):
+            share = float(np.isin(own, spread).mean())
+            is_grave = share >= MIN_GRAVE and trial.finds_more_if_missing(side, spread)
+            severity = UNDERSTATES if is_grave else NOTABLE
             yield Finding(name, f"spread_code_{side}", share, n=n, severity=severity, proposal="missing")
 
 
@@ -197,52 +218,59 @@ def second_scale(x: np.ndarray, y: np.ndarray) -> tuple[float, float] | None:
 
     Numbers that are near to each other for the file have no other scale, however different small ones are.
     """
-    same = (x * y > 0) & (np.abs(x) + np.abs(y) > 0)
+    same = x * y > 0
     if same.sum() < max(2 * MIN_LINKS, len(x) / 2):
         return None
     ratio = np.log(y[same] / x[same])
     middle = float(np.median(ratio))
-    ratio -= middle
-    distant = np.abs(y[same] - np.exp(middle) * x[same]) > 0.3 * _spread(y)
-    far = distant & (np.abs(ratio) > max(0.4, 6 * float(np.median(np.abs(ratio)))))
+    usual = float(np.median(np.abs(ratio - middle)))
+    x, y = np.unique(np.column_stack([x, y])[same], axis=0).T  # one pair of numbers may be that of many records
+    ratio = np.log(y / x) - middle
+    far = (np.abs(y - np.exp(middle) * x) > 0.3 * _spread(y)) & (np.abs(ratio) > max(0.4, 6 * usual))
     if far.mean() < 0.08 or far.sum() < MIN_LINKS // 2:
         return None
     middle = float(np.median(ratio[far]))
     if far.sum() < MIN_LINKS and abs(middle) < _LARGE_FACTOR:
         return None
-    near = np.abs(ratio - middle) < 0.2 * abs(middle) + 0.1
-    if abs(middle) < 0.4 or near[far].mean() < 0.8:
+    near = np.abs(ratio - middle) < min(0.2 * abs(middle), 4 * usual) + 0.1  # they err as the others do
+    is_known = any(abs(middle - np.log(float(factor))) < 0.01 for factor in conversions.KNOWN)
+    if abs(middle) < (0.4 if is_known else MIN_LARGE) or near[far].mean() < 0.8:
         return None
     return float(near.mean()), float(np.exp(middle))
 
 
-def spread_values(own: np.ndarray, other: np.ndarray) -> float:
-    """Return the share of links with a number that tells nothing, as a missing code or an imputed mean does not.
+def spread_values(own: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the numbers that tell nothing, as a missing code or an imputed mean does not.
 
     The partners of such a number are distributed as those of all other numbers, and not as those of its neighbours,
     which are the nearest numbers on both sides. Only the three most frequent numbers of at least 5 % and eight of the
     links count; no such code is a neighbour of another, since two would hide each other.
-    One that both files have about as often is a value.
+    One that both files have about as often is a value, also with noise around it in the other file.
     """
     values, place, n = np.unique(own, return_inverse=True, return_counts=True)
     frequent = [value for value in np.argsort(-n, kind="stable")[:3] if n[value] >= max(8, MIN_CODE * len(own))]
     to_all = {
         value: _distance(other[place == value], other[place != value])
         for value in frequent
-        if not is_value(int(n[value]), int((other == values[value]).sum())) and n[value] <= len(own) - 2 * MIN_LINKS
+        if n[value] <= len(own) - 2 * MIN_LINKS and not _is_value(own, other, float(values[value]))
     }
     suspects = [value for value in to_all if to_all[value] < MAX_DISTANCE]
     rest = ~np.isin(place, suspects)
-    if rest.sum() < 2 * MIN_LINKS:
-        return 0.0
-    total = 0
-    for value in suspects:
+    spread = []
+    for value in suspects if rest.sum() >= 2 * MIN_LINKS else ():
         near = _neighbours(own[rest], float(values[value]), other[rest])
         to_near = _distance(other[place == value], near)
         noise = [z * np.sqrt(1 / n[value] + 1 / m) for z, m in ((1.36, len(near)), (1.63, len(own) - n[value]))]
         if to_near > max(noise[0], 0.2) and to_all[value] < max(0.5 * to_near, noise[1]):
-            total += int(n[value])
-    return total / len(own)
+            spread.append(values[value])
+    return np.array(spread)
+
+
+def _is_value(own: np.ndarray, other: np.ndarray, value: float) -> bool:
+    """Return whether the other file has a number, or numbers near to it, two thirds as often beyond the usual ones."""
+    n, spread = int((own == value).sum()), _spread(own)
+    excess = (((np.abs(side - value) <= near * spread).sum() for side in (own, other)) for near in NEAR)
+    return any(3 * (first - second) <= n for first, second in excess)
 
 
 def _neighbours(own: np.ndarray, value: float, other: np.ndarray) -> np.ndarray:

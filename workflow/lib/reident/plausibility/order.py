@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from reident.intake.records import SOURCE_ROW
 from reident.intake.severity import UNDERSTATES
+from reident.plausibility.conversions import ranks
 from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.records import Records
 
@@ -154,16 +155,6 @@ def serial_numbers(table: pa.Table, keys: Sequence[str]) -> np.ndarray | None:
     numbers = parts.field("number").cast(pa.int64()).to_numpy(zero_copy_only=False)
     step = np.gcd.reduce(np.diff(np.sort(numbers)))
     return numbers / max(int(step), 1)
-
-
-def ranks(values: np.ndarray) -> np.ndarray:
-    """Return the rank of each value from 0, ties sharing their mean; NaN of a missing one."""
-    present = ~np.isnan(values)
-    ranks = np.full(len(values), np.nan)
-    _, inverse, counts = np.unique(values[present], return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    ranks[present] = (ends - (counts + 1) / 2)[inverse]
-    return ranks
 
 
 def _ranks_within(cells: np.ndarray, values: np.ndarray) -> np.ndarray:

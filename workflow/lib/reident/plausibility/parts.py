@@ -24,8 +24,8 @@ PARTS = 8
 MAX_CODES = 12
 """The most codes of a variable whose links are looked at one by one."""
 
-MIN_DROP, ERRORS = 0.15, 4.2
-"""How much less often a part agrees, and by how many standard errors."""
+MIN_DROP, ERRORS = 0.15, 5.0
+"""How much less often a part agrees, and by how many standard errors: hundreds of parts are looked at."""
 
 MAX_SHARE, MIN_REST_GAIN = 0.3, 0.3
 """The largest agreement beyond chance of a part, as a share of that of the others, and the smallest of the others."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -46,6 +46,21 @@ class Values(NamedTuple):
     places: Sides | None
     n_codes: int
     is_date: bool = False
+
+    def without(self, side: str, gone: np.ndarray) -> Values:
+        """Return the values without some codes, or numbers, of one file."""
+        hidden = np.isin((self.numbers or self.codes)[side], gone)
+        codes = {**self.codes, side: np.where(hidden, -1, self.codes[side])}
+        if self.numbers is None or self.places is None:
+            return self._replace(codes=codes)
+        numbers, places = (
+            {**columns, side: np.where(hidden, np.nan, columns[side])} for columns in (self.numbers, self.places)
+        )
+        return self._replace(codes=codes, numbers=numbers, places=places)
+
+    def changed(self, change: Callable[[np.ndarray, str], np.ndarray]) -> Values:
+        """Return the values with numbers of each file, and its side, changed."""
+        return of_numbers(*(change(column, side) for side, column in (self.numbers or {}).items()))
 
 
 class Links(NamedTuple):
@@ -163,9 +178,13 @@ def _values(columns: list[pa.ChunkedArray]) -> Values:
         codes, labels = keys.text_codes(columns)
         by_side = _sides(*(column.astype(np.int32) for column in codes))
         return Values(None, by_side, None, len(labels))
-    numbers = [column.to_numpy() for column in columns]
+    return of_numbers(*(column.to_numpy() for column in columns))
+
+
+def of_numbers(*numbers: np.ndarray) -> Values:
+    """Return the values of a variable from the numbers of both files."""
     present = [column[~np.isnan(column)] for column in numbers]
-    fifths = cut(numbers, quantiles(present[0], FIFTHS))
+    fifths = cut(list(numbers), quantiles(present[0], FIFTHS))
     both = np.sort(np.concatenate(present))
     places = (
         np.where(np.isnan(column), np.nan, np.searchsorted(both, column) / max(len(both), 1)).astype(np.float32)

@@ -15,6 +15,7 @@ CONVERSION = "conversion"
 
 KINDS = {
     **dict.fromkeys(("scale", "offset", "reversed", "linear"), (CONVERSION, "variable n proposal")),
+    "coarser": ("coarser", "variable n share chance proposal"),
     "monotone": ("monotone", "variable n share"),
     "no_better_than_chance": ("no_better_than_chance", "variable n"),
     "recode": ("recode", "variable n chance share"),
@@ -30,6 +31,7 @@ KINDS = {
     "values_without_link": ("values_without_link", "variable n share"),
     "join": ("join", "variable n"),
     "unique_join": ("join", "variable n"),
+    "first_join": ("join", "variable n"),
     "distance": ("distance", "variable share"),
     "partners_by_chance": ("partners_by_chance", "n"),
     "wrong_links": ("wrong_links", "share n"),
@@ -37,6 +39,7 @@ KINDS = {
     "links_missing": ("links_missing", "share n"),
     "links_dropped": ("links_dropped", "share n"),
     "repeats": ("repeats", "variable share chance"),
+    "near_repeats": ("near_repeats", "variable share chance"),
     "few_links": ("few_links", "n"),
     "few_linked_units": ("few_linked_units", "n"),
     "groups": ("groups", "variable n share proposal"),
