@@ -36,7 +36,7 @@ METHODS = "docs/METHODS.md"
 SUMMARY, SUMMARY_PDF = "reference/summary.md", "reference/methods.pdf"
 """The page that is made as a PDF of one A4 page too, and its PDF."""
 PAGES = ("*.md",)
-ASSETS = ("*.css", "*.js", "*.png", "*.svg")
+ASSETS = ("*.css", "*.csv", "*.js", "*.png", "*.svg")
 FENCE = re.compile(r"^( *)(```+)(\w*)[^\n]*\n(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
 COMMENT = re.compile(r"^ *<!--.*?-->\n+", re.MULTILINE | re.DOTALL)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reident
+import yaml
 from making.studies import plain, saved
 from pandas.testing import assert_frame_equal
 from reident.errors import InputError
@@ -52,6 +53,59 @@ def test_the_study_of_readme_has_the_rates_of_readme(folder):
     assert len(rows) == 5
 
 
+def test_the_table_of_reproducibility_has_what_orders_and_settings_change(folder):
+    spec = yaml.safe_load(Path("my-study/study.yaml").read_text(encoding="utf-8"))
+    files = {"puf": "puf", "eif": "eif", "iuf": "links"}
+    for name in files.values():
+        rows = pd.read_csv(f"my-study/{name}.csv", **TEXT).sample(frac=1, random_state=3)
+        rows.to_csv(f"my-study/other-{name}.csv", index=False)
+    elsewhere = {key: spec["files"][key] | {"path": f"other-{name}.csv"} for key, name in files.items()}
+    found = []
+    for change in (
+        {},
+        {"files": elsewhere},
+        {"linking_variables": spec["linking_variables"][::-1]},
+        {"binning": {"bins": 3}},
+    ):
+        Path("my-study/changed.yaml").write_text(yaml.safe_dump(spec | change), encoding="utf-8")
+        found.append(reident.attack(reident.read_study("my-study/changed.yaml")).rates)
+    assert_frame_equal(found[0], found[1])
+    assert_frame_equal(found[0], found[2])
+    page = (ROOT / "docs/explanation/reproducibility.md").read_text(encoding="utf-8")
+    for rates in (found[0], found[3]):
+        lines = rates.query("stratum == 'ALL'").set_index("metric")
+        shown = [f"{lines.n_confirmed[metric]} of {lines.n_suspected[metric]}" for metric in ("taxicab", "unicity")]
+        assert f"| {' | '.join(shown)} |" in page
+
+
+@pytest.mark.slow
+def test_the_tables_on_what_an_intruder_can_be_sure_of_are_those_of_the_example():
+    result = reident.attack(reident.read_study(ROOT / "config/studies/example.yaml"))
+    rates = result.rates.query("stratum == 'ALL'").set_index("metric")
+    surest = result.surest_summary.set_index("metric")
+    page, validation = (
+        (ROOT / "docs" / name).read_text(encoding="utf-8")
+        for name in ("explanation/sure.md", "reference/validation.md")
+    )
+
+    def right(number):
+        return f"{number:.1f}".removesuffix(".0")
+
+    lines = re.findall(r"^\| (\w+) \| ([\d.]+) % \| (.+) \| (\d+) \|$", page, re.MULTILINE)
+    assert [line[0] for line in lines] == list(rates.index)
+    for metric, rate, numbers, sure in lines:
+        assert rate == f"{100 * rates.conditional_rate[metric]:.1f}"
+        assert [right(float(number)) for number in numbers.split(" | ")] == [
+            right(surest.loc[metric, f"right_of_{n}"]) for n in (10, 50, 100)
+        ]
+        assert int(sure) == surest.n_at_95_percent[metric]
+    for metric in ("unicity", "taxicab", "adhoc", "fellegi_sunter"):
+        row = rates.loc[metric]
+        begun = f"| {metric} | {row.n_single:,}, {row.n_single_confirmed:,} |"
+        ended = f"| {100 * row.conditional_rate:.1f} % | {surest.n_at_95_percent[metric]} |"
+        assert re.search(f"^{re.escape(begun)} [\\d.]+ {re.escape(ended)}$", validation, re.MULTILINE), metric
+
+
 def test_data_frames_give_what_a_study_file_gives(folder):
     study = reident.attack(reident.read_study("my-study/study.yaml"))
     puf, links = (pd.read_csv(f"my-study/{name}.csv", na_values=[]) for name in ("puf", "links"))
@@ -72,7 +126,9 @@ def test_data_frames_give_what_a_study_file_gives(folder):
     ours = reident.attack(puf, eif, links, variables=variables, strata=[{"name": "region", "eif": "area"}])
     assert_frame_equal(ours.rates, study.rates, check_exact=True)
     for metric, pairs in study.confirmed.items():
-        assert_frame_equal(ours.confirmed[metric], pairs, check_exact=True)
+        text = ours.confirmed[metric].astype({"pufid": "str"})
+        assert_frame_equal(text, pairs, check_exact=True)
+        assert ours.confirmed[metric]["pufid"].dtype == puf["pufid"].dtype
         assert_frame_equal(ours.rank_curves[metric], study.rank_curves[metric], check_exact=True)
     assert "1001" not in repr(ours)
     shuffled = [frame.sample(frac=1, random_state=1) for frame in (puf, eif, links)]
@@ -170,8 +226,8 @@ def test_composite_keys_and_options():
     )  # fmt: skip
     assert list(found.confirmed) == ["unicity", "taxicab"]
     assert found.confirmed["taxicab"][["h", "p", "id", "confirmed"]].to_numpy().tolist() == [
-        ["1", "1", "u", True],
-        ["1", "2", "v", True],
+        ["1", 1, "u", True],
+        ["1", 2, "v", True],
     ]
     assert set(found.rank_curves["taxicab"]["max_pairs"]) == set(range(1, 21))
 
@@ -188,13 +244,13 @@ VARIABLES = {"x": "numeric", "c": "categorical"}
     ("changes", "options", "sentence"),
     [
         ({"puf": FRAMES["puf"].assign(p="1")}, {}, "puf, row 2: "),
-        ({"puf": FRAMES["puf"].assign(p=[1.0, 2.0, np.nan])}, {}, "puf, column `p`: a key must not be stored as"),
+        ({"puf": FRAMES["puf"].assign(p=[1.0, 2.0, np.nan])}, {}, "puf, row 3, column `p`: the key must not be empty"),
         ({"puf": FRAMES["puf"].assign(x=[1, "secret", 3])}, {}, "puf, column `x`: the values have several types."),
         ({"puf": FRAMES["puf"].assign(x=["1", "secret", "3"])}, {}, "puf, row 2, column `x`: "),
         ({"eif": FRAMES["eif"].drop(columns="c")}, {}, "eif: the data frame has no column `c`. Correct the name"),
         ({"eif": FRAMES["eif"].assign(c="z")}, {}, "no code"),
-        ({"links": FRAMES["links"].assign(e="9")}, {}, "iuf, row 1: the link names a record that is not in eif"),
-        ({"links": FRAMES["links"].assign(more=1)}, {}, "iuf: the data frame must have two columns."),
+        ({"links": FRAMES["links"].assign(e="9")}, {}, "links, row 1: the link names a record that is not in eif"),
+        ({"links": FRAMES["links"].assign(more=1)}, {}, "links: the data frame must have two columns."),
         ({"puf": FRAMES["puf"].iloc[:0]}, {}, "puf: "),
         ({}, {"variables": {"x": "number"}}, "`variables[1].type` must be `numeric`, `categorical` or `date`."),
         ({}, {"variables": {}}, "`variables` is missing. List the variables"),
@@ -213,7 +269,7 @@ def test_wrong_input_is_refused_with_the_sentences_of_the_project(changes, optio
 def test_other_types_and_missing_files_are_refused(tmp_path):
     with pytest.raises(TypeError, match="three data frames"):
         reident.attack(FRAMES["puf"])
-    with pytest.raises(TypeError, match="`eif` must be a pandas DataFrame, not list"):
+    with pytest.raises(TypeError, match="`eif` must be a data frame of pandas, Polars or Arrow, not list"):
         reident.attack(FRAMES["puf"], [1], FRAMES["links"], variables=VARIABLES)
     with pytest.raises(InputError, match=r"study\.yaml, line \d+: `files.puf.path`: puf\.csv does not exist"):
         reident.read_study(saved(tmp_path, plain()))
@@ -235,7 +291,7 @@ def test_what_a_run_left_is_read_by_path(tmp_path):
         results["verdict.csv"]
 
 
-@pytest.mark.parametrize("module", ["linked", "results", "risk", "statement", "study"])
+@pytest.mark.parametrize("module", ["attribution", "linked", "results", "risk", "statement", "study", "values"])
 def test_the_examples_of_the_functions_are_right(module):
     tried = doctest.testmod(import_module(f"reident.api.{module}"))
     assert tried.attempted > 0

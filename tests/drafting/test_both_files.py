@@ -3,6 +3,7 @@
 import csv
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,8 @@ import pyreadstat
 import pytest
 import yaml
 from making.examples import cases
+from making.shapes import SHAPES
+from reident.drafting import counterparts
 from reident.drafting.command import draft
 
 
@@ -228,3 +231,40 @@ def test_units_are_drafted_where_a_key_repeats(tmp_path):
     assert content["units"] == {"puf": "pufid", "eif": "eid"}
     assert "id" not in content["files"]["puf"]
     assert (content["files"]["iuf"]["puf_id"], content["files"]["iuf"]["eif_id"]) == ("pufid", "eid")
+
+
+@pytest.mark.parametrize("rows_too", [False, True])
+def test_a_household_study_whose_links_name_units_is_drafted(rows_too, tmp_path):
+    """Rows have keys of their own, and numbers that the links have as well; a study runs as it stands."""
+    arguments = SHAPES["household panel"](tmp_path, np.random.default_rng(3))
+    if rows_too:  # the keys of rows begin with the numbers of units
+        for name in ("puf", "links"):
+            renumbered(tmp_path / f"{name}.csv", "hid")
+    draft(None, list(map(Path, arguments)), tmp_path / "study.yaml")
+    content = yaml.safe_load((tmp_path / "study.yaml").read_text(encoding="utf-8"))
+    assert content["units"] == {"puf": "hid", "eif": "household"}
+    levels = {one["name"]: one.get("level") for one in [*content["strata"], *content["linking_variables"]]}
+    assert levels == {"region": None, "tenure": "unit", "age": None, "sex": None, "work": None}
+    assert "TODO" not in str(content)
+
+
+def renumbered(path: Path, column: str) -> None:
+    """Write the numbers of units as 1, 2, 3 …, by their order."""
+    file = pd.read_csv(path)
+    file[column] = file[column].rank(method="dense").astype(int)
+    file.to_csv(path, index=False)
+
+
+def test_wide_files_are_drafted_without_comparing_all_columns(tmp_path, monkeypatch):
+    """With other names those are compared that are most alike, and the pairs are those of all comparisons."""
+    draw = np.random.default_rng(1)
+    tables = {f"v{at}": draw.integers(0, 3 + 5 * at, N) for at in range(12)}
+    others = {f"w{at * 7}": values for at, values in enumerate(tables.values())}
+    found = []
+    for most in (10_000, 20):
+        monkeypatch.setattr(counterparts, "_MAX_PAIRS", most)
+        folder = tmp_path / str(most)
+        folder.mkdir()
+        _, content, _ = drafted(folder, tables, others)
+        found.append({one["name"]: one.get("eif") for one in content["linking_variables"]})
+    assert found[0] == found[1] == dict(zip(tables, others, strict=True))

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from making import drafting
 from making.examples import examples
 from reident.command import main
+from reident.drafting.command import draft
 from reident.errors import InputError
 from reident.study.model import load
 
@@ -160,6 +162,53 @@ def test_a_file_to_be_micro_aggregated_runs_as_it_stands(tmp_path, capsys):
     capsys.readouterr()
     comma = drafting.saved(tmp_path / "comma.csv", [["firm", "wages"], ["f1", "1,5"], ["f2", "2,5"]], delimiter=";")
     assert "decimal commas" in error(capsys, "--microaggregate", comma, "--out", tmp_path / "x.yaml")
+
+
+WEIGHTS = ["PWGTP", "wgt", "WTFINL", "fnlwgt", "perwt", "HHWT", "gewicht", "poids", "faktor", "coeff"]
+
+
+@pytest.mark.parametrize("name", [*WEIGHTS, "wages", "growth", "age", "factory"])
+def test_a_weight_by_any_name_is_no_key_variable(name, tmp_path):
+    is_weight = name in WEIGHTS
+    rows = [[at, "MF"[at % 2], 50.5 + at, 1.5 + at] for at in range(200)]
+    path = drafting.saved(tmp_path / "survey.csv", [["pid", "sex", name, f"{name}1"], *rows])
+    draft("file_risk", [path], tmp_path / "study.yaml")
+    content = yaml.safe_load((tmp_path / "study.yaml").read_text(encoding="utf-8"))["file_risk"]
+    assert content.get("weight") == (name if is_weight else None)
+    assert [one["name"] for one in content["key_variables"]] == (["sex"] if is_weight else ["sex", name, f"{name}1"])
+
+
+def test_weights_that_count_no_people_are_not_taken_for_those_that_do(tmp_path):
+    rows = [[at, "MF"[at % 2], 20 + at % 40, 500_000 if at % 2 else 1_500_000, 160 + at % 30] for at in range(200)]
+    for names, keys in (
+        (["pid", "sex", "age", "v005", "size"], ["sex", "age", "size"]),
+        (["pid", "sex", "age", "weight", "height"], ["sex", "age", "weight", "height"]),  # of a person
+    ):
+        path = drafting.saved(tmp_path / "survey.csv", [names, *rows])
+        draft("file_risk", [path], tmp_path / "study.yaml")
+        content = yaml.safe_load((tmp_path / "study.yaml").read_text(encoding="utf-8"))["file_risk"]
+        assert content["sampling_fraction"] == "TODO"
+        assert [one["name"] for one in content["key_variables"]] == keys
+        (tmp_path / "study.yaml").unlink()
+
+
+def test_a_key_of_synthetic_files_that_was_drawn_anew_is_not_proposed(tmp_path, capsys):
+    draw = np.random.default_rng(2)
+    people = [[at, int(draw.integers(18, 90)), "abcd"[draw.integers(4)], int(draw.integers(9000))] for at in range(200)]
+    real = drafting.saved(tmp_path / "real.csv", [["pid", "age", "edu", "inc"], *people])
+    for name, key, values, expected in (
+        ("the same key", range(200), people, "pid"),
+        ("another key", draw.permutation(200), people, None),
+        ("strangers", range(200), [people[at] for at in draw.permutation(200)], "TODO"),
+    ):
+        rows = [[at, *values[row][1:3], values[row][3] + 1] for row, at in enumerate(key)]
+        syn = drafting.saved(tmp_path / f"{name}.csv", [["pid", "age", "edu", "inc"], *rows])
+        out = tmp_path / f"{name}.yaml"
+        assert init("--synthetic", real, syn, "--out", out) == 0
+        section = yaml.safe_load(out.read_text(encoding="utf-8"))["matching"]
+        assert section["confidential"].get("id") == expected
+        assert "pid" not in [*section["known"], *section["synthesized"]]
+    assert "drawn anew" in capsys.readouterr().out
 
 
 MARK = "¤"

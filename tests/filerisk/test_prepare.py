@@ -66,9 +66,8 @@ def test_weights_that_cannot_be(weights, sentence):
 def test_codes_that_the_population_does_not_have():
     section = {**SEX, "key_variables": ["sex"], "population": {"file": {"path": "census.csv"}}}
     found = coded(section, FILE, table("sex", *"m" * 30))
-    assert found.warnings["warning"].tolist() == [
-        "census.csv: 1 of 2 codes of sex in survey.csv are not in the population."
-    ]
+    (warning,) = found.warnings["warning"]
+    assert warning.startswith("census.csv: 1 of 2 codes of sex in survey.csv are not in the population. Recode those")
     with pytest.raises(InputError, match="no code of `sex` is in both files"):
         coded(section, FILE, table("sex", "1", "2"))
     with pytest.raises(InputError, match=r"census\.csv: the file has a header and no records"):
@@ -124,7 +123,7 @@ def test_an_original_of_other_records_is_refused(rows, sentence):
 @pytest.mark.parametrize(
     ("missing", "effect"),
     [
-        ("excluded", ["No record is in a cell of the whole key."]),
+        ("excluded", ["No record is in a cell of the whole key. Check the column"]),
         ("wildcard", ["It distinguishes no records."]),
         ("category", []),
     ],
@@ -132,4 +131,30 @@ def test_an_original_of_other_records_is_refused(rows, sentence):
 def test_a_variable_that_is_missing_throughout_is_named(missing, effect):
     found = coded({**SEX, "missing": missing}, table("pid sex job", "1 f -9", "2 m -9"))
     expected = [f"survey.csv: job is missing in every record. {one}" for one in effect]
-    assert found.warnings["warning"].tolist() == expected
+    for warning, start in zip(found.warnings["warning"], expected, strict=True):
+        assert warning.startswith(start)
+
+
+IN_UNITS = {**SEX, "units": "hh"}
+
+
+def test_rows_of_a_unit_may_have_one_key():
+    """As those of an attack on units; the order of rows changes nothing, nor does a unit that is the key itself."""
+    rows = ["1 a m 2", "1 a f 3", "2 a m 2", "3 b f 10", "3 b f 2"]
+    files = [coded(IN_UNITS, table("pid hh sex job", *own)).file for own in (rows, rows[::-1])]
+    assert files[0].equals(files[1])
+    assert files[0]["pid"].to_pylist() == ["1", "1", "2", "3", "3"]
+    keyed = coded({**IN_UNITS, "units": "pid"}, table("pid hh sex job", *rows)).file
+    assert sorted(keyed[".household"].to_pylist()) == [0, 0, 1, 2, 2]
+    assert "pid" not in keyed.column_names
+
+
+def test_a_key_of_several_units_is_refused():
+    with pytest.raises(InputError, match=r"survey.csv, row 3: the key \(pid\) is that of rows of several units"):
+        coded(IN_UNITS, table("pid hh sex job", "1 a m 2", "1 b f 3"))
+
+
+def test_a_key_variable_that_is_a_number_of_records_is_told():
+    people = drawn(100).assign(sex=[f"s{at}" for at in range(100)])
+    assert "identifying" in coded(SEX, as_text(people)).warnings["code"].tolist()
+    assert "identifying" not in coded(SEX, as_text(people.assign(sex=people["sex"].str[:2]))).warnings["code"].tolist()

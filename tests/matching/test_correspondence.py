@@ -12,6 +12,7 @@ from making.examples import examples
 from reident.matching import prepare as intake
 from reident.matching import step as matching_step
 from reident.matching.correspondence import compare
+from reident.matching.pairing import pair, tell
 from reident.matching.section import Matching
 
 N = 1000
@@ -171,7 +172,7 @@ def warnings_of(synthetic, **keys):
     }  # fmt: skip
     options = Matching.model_validate(study)
     with_id = {"id": np.arange(N)}
-    files = [typed({**with_id, **file}) for file in (PEOPLE, synthetic)]
+    files = [typed({**with_id, **file}) for file in (PEOPLE, synthetic)]  # a file may have an id of its own
     prepared = intake.prepare(matching_step.matched_files(options), files[0], [files[1]])
     assert prepared.correspondence["file"].tolist() == ["1"]
     return prepared.warnings
@@ -179,6 +180,8 @@ def warnings_of(synthetic, **keys):
 
 KEYED = {"confidential": {"path": "confidential.csv", "id": "id"}}
 SHUFFLED = reordered(np.random.default_rng(2).permutation(N))
+REDRAWN = {**PEOPLE, "id": np.random.default_rng(4).permutation(N)}
+NOISY = {**REDRAWN, "age": PEOPLE["age"] + np.random.default_rng(5).integers(-9, 10, N)}
 FEW = {**PEOPLE, "region": np.where(np.arange(N) < 20, PEOPLE["region"][::-1], PEOPLE["region"])}
 N_FEW = int((FEW["region"] != PEOPLE["region"]).sum())
 
@@ -191,8 +194,11 @@ N_FEW = int((FEW["region"] != PEOPLE["region"]).sum())
         (SHUFFLED, KEYED, "invalidates", "the keys do not name the same people"),
         (FEW, {}, "understates", f"rows: region ({N_FEW}). Known variables are not synthesized. If the rows do not"),
         (FEW, KEYED, "notable", "Name them under `synthesized`"),
-        (PEOPLE, {"known": []}, "notable", "no known variable can confirm the order"),
+        (PEOPLE, {"known": []}, None, ""),
         (PEOPLE, {"known": []} | KEYED, None, ""),
+        (REDRAWN, KEYED, "invalidates", "by the key no more than strangers do"),
+        (REDRAWN, {"known": []} | KEYED, "invalidates", "Remove `id`, so that rows correspond by order"),
+        (NOISY, {"known": []} | KEYED, "invalidates", "by the key no more than strangers do"),
     ],
 )  # fmt: skip
 def test_what_the_analyst_reads(synthetic, keys, severity, words):
@@ -201,6 +207,34 @@ def test_what_the_analyst_reads(synthetic, keys, severity, words):
     assert all(words in warning for warning in found["warning"])
     differ = (synthetic["sex"] != PEOPLE["sex"]) | (synthetic["region"] != PEOPLE["region"])
     assert list(found["affected"].dropna()) == [differ.sum()] * int(differ.any() and severity is not None)
+
+
+@pytest.mark.parametrize(("keys", "reason"), [({}, "its rows do not"), (KEYED, "the keys do not")])
+def test_a_file_drawn_anew_without_known_variables(keys, reason):
+    anew = drawn(seed=9, sex=2, region=9, age=70)
+    found = warnings_of(anew, known=[], synthesized=["sex", "region", "age"], **keys)
+    assert found["code"].tolist() == ["by_chance"]
+    assert reason in found["warning"].item()
+
+
+def test_few_records_accuse_no_key():
+    columns = [pa.chunked_array([list("aabbc")])], [pa.chunked_array([list("bacab")])]
+    assert tell(pair(*columns, 5), None) == "key"
+
+
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=1, max_size=12))
+@examples(100)
+def test_agreement_of_codes_is_kappa_over_all_orders(rows):
+    """Cohen's kappa, from the mean of the agreement over every pair of records."""
+    sides = [[None if side[at] < 0 else str(side[at]) for side in rows] for at in (0, 1)]
+    found = pair(*([pa.chunked_array([pa.array(side, pa.string())])] for side in sides), len(rows)).agreement[0]
+    both = [row for row in zip(*sides, strict=True) if None not in row]
+    if min((len(set(side)) for side in zip(*both, strict=True)), default=0) < 2:
+        assert math.isnan(found)
+        return
+    observed = sum(a == b for a, b in both) / len(both)
+    chance = sum(a == b for a, _ in both for _, b in both) / len(both) ** 2
+    assert found == pytest.approx((observed - chance) / (1 - chance))
 
 
 @examples(60)

@@ -66,6 +66,12 @@ NO_STUDIES = [
     ("half a brace in a listed one", {"studies": ["a}.yaml"]}, "Rename the file or its folder."),
     ("one text for a list", {"studies": "a.yaml"}, "`studies` must be a list of study files"),
     ("no study", {}, "name a study with `--config study=PATH`"),
+    ("a NUL character", {"study": "a\0b.yaml"}, "a?b.yaml contains a NUL character. Correct the path."),
+    (
+        "a long name",
+        {"study": "ä" * 128 + "/s.yaml"},
+        "has a name of more than 255 bytes. Rename the file or its folder.",
+    ),
 ]
 
 
@@ -87,6 +93,7 @@ COMMAS = [
         ["1.yaml", "a,b.yaml", "2.yaml"],
     ),
     ("files that are not there", [], "a,b.yaml", ["a", "b.yaml"]),
+    ("a blank after the comma", ["b.yaml"], "a, b.yaml", ["a", "b.yaml"]),
     ("a list", [], ["a,b.yaml", "c.yaml"], ["a,b.yaml", "c.yaml"]),
 ]
 
@@ -97,6 +104,8 @@ def test_a_comma_in_the_path_of_a_file_divides_nothing(tmp_path, monkeypatch, th
     for name in there:
         Path(name).touch()
     assert configuration.study_files({"study": given}, Path()) == [Path(path) for path in paths]
+    if isinstance(given, str):  # as `reident validate` and the other commands take them
+        assert configuration.named_studies([given, "z.yaml"], Path()) == [Path(path) for path in [*paths, "z.yaml"]]
 
 
 @pytest.fixture

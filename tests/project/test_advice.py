@@ -123,3 +123,154 @@ def test_missing_links_are_estimated_from_the_share_of_true_links_among_records_
         found = np.isin(searched, true).mean()
         estimates.append(900 * found / (100 + 900 * found))
     assert abs(np.mean(estimates) - 90 / 190) < 0.02
+
+
+def answers_of(rng, people, values):
+    """Five answers of people, each drawn anew with the probability of a twentieth."""
+    columns = {}
+    for i in range(5):
+        answer = values[i][people].copy()
+        wrong = rng.random(len(people)) < 0.05
+        answer[wrong] = rng.integers(0, 4, wrong.sum())
+        columns[f"x{i}"] = answer.astype(str)
+    return columns
+
+
+def survey_and_broker():
+    """2,000 released people and a broker's 2,000, of whom 1,000 are released; a tenth has moved to another area."""
+    rng = np.random.default_rng(6)
+    values, area = rng.integers(0, 4, (5, 4000)), rng.integers(0, 200, 4000)
+    later = np.where(rng.random(4000) < 0.1, rng.integers(0, 200, 4000), area)
+
+    def file(key, people, areas):
+        places = {"area": areas[people].astype(str), "region": (areas[people] // 20).astype(str)}
+        return frame(key, people, **places, **answers_of(rng, people, values))
+
+    return file("puf_id", np.arange(2000), area), file("eif_id", np.arange(1000, 3000), later)
+
+
+FIVE = {f"x{i}": "categorical" for i in range(5)}
+
+
+@pytest.mark.slow
+def test_a_fine_area_as_stratum_loses_who_moved_and_finds_more_of_the_others():
+    puf, eif = survey_and_broker()
+    links = pd.DataFrame({"puf_id": np.arange(1000, 2000).astype(str), "eif_id": np.arange(1000, 2000).astype(str)})
+    found = {}
+    for name, strata, more in (("none", [], {}), ("region", ["region"], {}), ("area", ["area"], {}),
+                               ("linking", [], {"area": "categorical"})):  # fmt: skip
+        result = reident.attack(
+            puf, eif, links, variables=FIVE | more, metrics=["taxicab", "fellegi_sunter"],
+            **({"strata": strata} if strata else {}),
+        )  # fmt: skip
+        found[name] = result.rates.query("stratum == 'ALL'").set_index("metric")
+    assert [rate.loc["taxicab", "n_confirmed"] for rate in found.values()] == [642, 812, 856, 902]
+    assert [f"{rate.loc['taxicab', 'conditional_rate']:.2f}" for rate in found.values()] == [
+        "0.36",
+        "0.44",
+        "0.86",
+        "0.49",
+    ]
+    assert found["area"].loc["taxicab", "n_findable"] == 904
+    assert found["none"].loc["fellegi_sunter", "n_suspected"] == 0, "a blind intruder with weak evidence claims nobody"
+
+
+@pytest.mark.slow
+def test_codes_that_differ_lose_people_and_not_credibility():
+    puf, eif = survey_and_broker()
+    other = eif.assign(x0=eif["x0"].map({"0": "a", "1": "b", "2": "c", "3": "3"}))
+    links = pd.DataFrame({"puf_id": np.arange(1000, 2000).astype(str), "eif_id": np.arange(1000, 2000).astype(str)})
+    found = []
+    for file in (eif, other):
+        result = reident.attack(puf, file, links, variables=FIVE, metrics=["unicity", "taxicab"], strata=["region"])
+        found.append(result.rates.query("stratum == 'ALL'").set_index("metric"))
+    right, wrong = found
+    assert right["n_confirmed"].tolist() == [448, 812]
+    assert wrong["n_confirmed"].tolist() == [110, 701]
+    assert wrong.loc["taxicab", "conditional_rate"] > right.loc["taxicab", "conditional_rate"]
+
+
+@pytest.mark.slow
+def test_the_order_of_the_survey_names_people_and_an_order_by_published_values_does_not():
+    """600 of 1,200 people are released, and 720 are in the intruder's file, both in the order of the survey."""
+    rng = np.random.default_rng(9)
+    age, income = rng.integers(18, 90, 1200), np.exp(rng.normal(10, 0.6, 1200)).round(-2)
+    answers = {"edu": rng.integers(1, 5, 1200), "job": rng.integers(1, 13, 1200)}
+    released, held = np.sort(rng.permutation(1200)[:600]), np.sort(rng.permutation(1200)[:720])
+    both = np.intersect1d(released, held)
+
+    def noisy(people, seed, size):
+        return (income[people] * np.exp(np.random.default_rng(seed).normal(0, size, 1200)[people])).round(-2)
+
+    keys = {"puf": np.random.default_rng(3).permutation(10000), "eif": np.random.default_rng(5).permutation(20000)}
+    wrong = np.random.default_rng(4)
+    seen = {name: np.where(wrong.random(1200) < share, wrong.integers(1, answer.max() + 1, 1200), answer)
+            for (name, answer), share in zip(answers.items(), (0.05, 0.1), strict=True)}  # fmt: skip
+    puf = frame("puf_id", keys["puf"][released], age=age[released] // 5 * 5, income=noisy(released, 1, 0.1),
+                **{name: answer[released].astype(str) for name, answer in answers.items()})  # fmt: skip
+    eif = frame("eif_id", keys["eif"][held], age=age[held], income=noisy(held, 2, 0.05),
+                **{name: answer[held].astype(str) for name, answer in seen.items()})  # fmt: skip
+    links = frame("puf_id", keys["puf"][both], eif_id=keys["eif"][both].astype(str))
+    variables = {"age": "numeric", "income": "numeric", "edu": "categorical", "job": "categorical"}
+
+    def names(released_file, outside, **more):
+        result = reident.attack(released_file, outside, links, variables=variables | more, metrics=["fellegi_sunter"])
+        return result, result.surest_summary.set_index("metric").loc["fellegi_sunter", "n_right"]
+
+    result, alone = names(puf, eif)
+    assert (len(both), alone) == (353, 294)
+    assert "order" in set(result.warnings["code"])
+    assert result.attacks.query("kind == 'order'")["n_right"].tolist() == [342]
+    ties = np.random.default_rng(11).random(600)
+    by_income = puf.iloc[np.lexsort((ties, puf["income"]))].reset_index(drop=True)
+    result, _ = names(by_income, eif)
+    assert not [code for code in result.warnings["code"] if "order" in code]
+    outside = eif.sort_values("income", kind="stable").reset_index(drop=True)
+    places = by_income.assign(place=np.arange(600) * 1.2), outside.assign(place=np.arange(720))
+    assert names(*places, place="numeric")[1] == 123, "the place misleads whoever believes in it"
+
+
+def test_a_copy_of_the_confidential_file_has_the_largest_expected_match_risk_and_not_the_largest_rate_of_true_matches():
+    pairs = pd.DataFrame({"age": np.repeat(np.arange(50), 2).astype(str), "sex": "1", "income": "1"})
+    changed = pairs.copy()
+    changed.loc[::2, "income"] = "2"
+    known = {"known": ["age", "sex"], "synthesized": ["income"]}
+    copy, half = (
+        reident.matching_risk(pairs, [file], **known).summary.query("file == '1'").iloc[0] for file in (pairs, changed)
+    )
+    assert (copy["expected_match_risk"], copy["true_match_rate"]) == (50, 0)
+    assert (half["expected_match_risk"], half["true_match_rate"]) == (50, 0.5)
+    rng = np.random.default_rng(12)
+    people = pd.DataFrame(
+        {"age": rng.integers(1, 9, 400), "sex": rng.integers(1, 3, 400), "income": rng.integers(1, 7, 400)}
+    )
+    people = people.astype(str)
+    largest = (
+        reident.matching_risk(people, [people], **known).summary.query("file == '1'")["expected_match_risk"].item()
+    )
+    assert largest == len(people.drop_duplicates())
+    for seed in range(10):
+        draw = np.random.default_rng(seed)
+        file = people.copy()
+        some = draw.random(400) < draw.random()
+        file.loc[some, "income"] = draw.integers(1, 7, some.sum()).astype(str)
+        risk = reident.matching_risk(people, [file], **known).summary.query("file == '1'")["expected_match_risk"].item()
+        assert risk <= largest + 1e-9
+
+
+def test_links_of_hard_people_that_are_missing_raise_the_reach():
+    rng = np.random.default_rng(13)
+    both, values = np.arange(400), rng.integers(0, 8, (4, 800))
+    perturbed = np.where(rng.random((4, 800)) < 0.15, rng.integers(0, 8, (4, 800)), values)
+    errors = (perturbed != values)[:, both].sum(axis=0)
+    released, held = np.arange(600), np.r_[both, np.arange(600, 800)]
+    puf, eif = (
+        frame(key, people, **{f"x{i}": answer[people].astype(str) for i, answer in enumerate(file)})
+        for key, people, file in (("puf_id", released, perturbed), ("eif_id", held, values))
+    )
+    variables = {f"x{i}": "categorical" for i in range(4)}
+    easy = both[np.sort(np.argsort(errors, kind="stable")[:300])]
+    some = np.sort(rng.permutation(both)[:300])
+    found = [rates(puf, eif, people, variables, ["taxicab"]).loc["taxicab"] for people in (both, some, easy)]
+    assert [f"{line.reach:.2f}" for line in found] == ["0.57", "0.58", "0.77"]
+    assert [f"{line.conditional_rate:.2f}" for line in found] == ["0.80", "0.61", "0.80"]

@@ -80,6 +80,16 @@ def test_a_link_to_a_heading_of_the_methods_that_is_not_there_is_an_error(site):
         site.page("docs/index.md", "See [this](METHODS.md#none).", {}, "index.md")
 
 
+def test_the_python_that_shuffles_a_file_runs():
+    page = (ROOT / "docs/how-to/order.md").read_text("utf-8")
+    (text,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    names: dict = {}
+    exec(text, names)  # noqa: S102 - a block of a page
+    file, released = names["file"], names["released"]
+    assert sorted(released["age"]) == sorted(file["age"])
+    assert list(released["id"]) == [1, 2, 3]
+
+
 NESTED = [
     ("- a\n  - b\n    more", "- a\n    - b\n        more", "two levels"),
     ("1. a\n   more", "1. a\n    more", "a number"),

@@ -18,7 +18,7 @@ from reident.page.sentences import Sentences, is_of_forms
 from reident.page.wording import NO_BREAK, count, declared, escape, inside, listed, number, percent, span
 from reident.sections.language import DEFAULT_LANGUAGE, LANGUAGES
 
-REPORT = Path(sentences.__file__).parents[0]
+REPORT = Path(sentences.__file__).parents[1]
 
 
 @pytest.fixture

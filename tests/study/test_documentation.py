@@ -1,6 +1,7 @@
 """The schema takes what the study model takes."""
 
 import functools
+import re
 from pathlib import Path
 
 import jsonschema
@@ -80,6 +81,30 @@ REFUSED = [
 def test_the_schema_rejects(old, new):
     assert old in SMALL
     assert not accepted(SMALL.replace(old, new, 1))
+
+
+def blocks():
+    """The parts of study files that pages show, each with its page."""
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        found = re.findall(r"^```yaml\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+        yield from (pytest.param(text, id=f"{page.stem} {number}") for number, text in enumerate(found, 1))
+
+
+@pytest.mark.parametrize("text", list(blocks()))
+def test_the_schema_accepts_the_parts_of_studies_on_pages(text):
+    root = documentation.schema()
+    part = yaml.load(text, _Editor)  # noqa: S506
+    if part.keys() == {"partitions"}:
+        pytest.skip("a file of Slurm's plugin")
+    assert part.keys() <= root["properties"].keys()
+    for key, value in part.items():
+        field = {**root["properties"][key], "$defs": root["$defs"]}
+        if key == "files" and not {"puf", "eif", "iuf"} <= value.keys():  # the others are as above it on the page
+            defined = root["$defs"]["LinkedFiles"]["properties"]
+            for name, file in value.items():
+                jsonschema.validate(file, {**defined[name], "$defs": root["$defs"]})
+        else:
+            jsonschema.validate(value, field)
 
 
 def test_each_key_has_a_default_an_example_or_a_list_of_words():

@@ -14,7 +14,7 @@ from reident.study import named_files
 
 NAMES = [
     ("a brace", "e{if}.csv", "e{if}.csv contains a brace, which Snakemake reads as a wildcard. Rename the file"),
-    ("too long", "x" * 5000, "… cannot be accessed (File name too long). Correct the path, or move the file."),
+    ("too long", "x" * 5000, "… has a name of more than 255 bytes. Rename the file or its folder."),
     ("a NUL character", "e\0if.csv", "e?if.csv contains a NUL character. Correct the path."),
 ]  # fmt: skip
 

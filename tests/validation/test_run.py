@@ -1,11 +1,13 @@
 """Validation reports every error and every warning at once, in the words of the steps."""
 
 import random
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 import yaml
 from intake.test_fixtures import TABLE, write
+from making import studies
 from making.drafting import saved
 from making.examples import cases
 from making.fixture_files import SECRETS, unreadable
@@ -282,6 +284,24 @@ def test_a_sound_study_has_no_error_and_says_how_to_run_it(tmp_path):
     answer = validated(tmp_path, study)
     assert (answer.errors, answer.warnings) == (0, 0), answer.lines
     assert answer.lines == [f"0 errors, 0 warnings. Run `snakemake --config study={tmp_path / 'study.yaml'}`."]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("p\0f.csv", "contains a NUL character."), ("x" * 256, "has a name of more than 255 bytes.")]
+)
+def test_a_path_that_no_file_has_is_one_error(tmp_path, name, says):
+    answer = run.validate([studies.saved(tmp_path, studies.plain(files=studies.files(puf={"path": name, "id": "p"})))])
+    (error,) = (line for line in answer.lines if "files.puf.path" in line)
+    assert says in error
+
+
+def test_a_study_that_does_not_exist_is_told_with_the_folder_that_its_path_begins_at(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    error, *_ = run.validate([Path("no/study.yaml")]).lines
+    assert "relative to the working directory" in error
+    assert f" {tmp_path}, and means {tmp_path / 'no/study.yaml'}. " in error
+    error, *_ = run.validate([tmp_path / "no.yaml"]).lines
+    assert "the study file cannot be read (No such file or directory). Check the path." in error
 
 
 def test_one_file_that_two_sections_read_has_the_columns_of_both(tmp_path):

@@ -1,4 +1,4 @@
-"""The exception for wrong input: the mistake, its place, and a remedy."""
+"""The exception for wrong input: the mistake, its place, and a remedy; and the warning of the library."""
 
 import sys
 from collections.abc import Callable
@@ -11,6 +11,14 @@ class InputError(Exception):
     The message begins with the file, column and row number, as far as they are known. It says what is
     wrong and what to do, and never contains a key, a value of the data or a value of the internal use
     file: adapters print it as it is, without a traceback.
+    """
+
+
+class RiskWarning(UserWarning):
+    """A warning of the library that its results may be invalid or understate the risk, with what to do.
+
+    The table ``warnings`` of a result has it, too, and warnings that are notable alone. No warning has a key or a value
+    of the internal use file.
     """
 
 

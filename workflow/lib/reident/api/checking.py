@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import pandas as pd
 import pyarrow as pa
 
-from reident.api.study import StudyFiles, frame_text
+from reident.api.frames import frame_text
+from reident.api.study import StudyFiles
 from reident.errors import InputError
 from reident.intake import step as intake_step
 from reident.intake.prepare import PreparedFiles
@@ -53,7 +54,7 @@ def _has_text(frame: pd.DataFrame, name: str) -> bool:
     return False
 
 
-def warn(
+def warnings_of(
     study: StudyFiles, typed: PreparedFiles, stratified: Strata, checks: pd.DataFrame, made: Attack
 ) -> pd.DataFrame:
     """Return all warnings of an attack but those on the limits of the study, the gravest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, overload
@@ -11,15 +11,26 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.api import checking
-from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
-from reident.api.tables import declared, threads_or_all
+from reident.api.frames import (
+    Frame,
+    Metrics,
+    Names,
+    Variables,
+    as_text,
+    by_name,
+    data_frame,
+    items,
+    with_codes,
+    with_keys,
+)
+from reident.api.study import StudyFiles, file_section, of_frames, sole_study
+from reident.api.tables import declared, threads_or_all, told
 from reident.challenge import attacks as at_hand
 from reident.challenge import step as challenge_step
 from reident.errors import InputError
 from reident.intake import step as intake_step
 from reident.intake.prepare import PreparedFiles, prepare_files
 from reident.intake.records import in_memory
-from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES
 from reident.linkage import attack as stages
 from reident.linkage import step as linkage_step
 from reident.linkage import strata
@@ -31,6 +42,7 @@ from reident.linkage.settings import AGREEMENT
 from reident.linkage.strata import Strata
 from reident.pipeline.editions import public_metrics
 from reident.study.model import Study
+from reident.verdict.terminal import SEVERITY
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,8 +54,8 @@ class AttackTables:
     rates : pandas.DataFrame
         As `rates.csv`: one line for each metric and stratum; ``ALL`` is the whole study.
     confirmed : dict of pandas.DataFrame
-        As `confirmed/{metric}.parquet`, by metric: the suspected pairs by their keys, and which are true links. It is
-        as confidential as the links.
+        As `confirmed/{metric}.parquet`, by metric: the suspected pairs by their keys, and which are true links. Keys
+        from data frames have the types that they have there. It is as confidential as the links.
     rank_curves : dict of pandas.DataFrame
         As `confirmed/{metric}.limits.csv`, by metric: the counts at every rank limit; empty for unicity.
     surest : dict of pandas.DataFrame
@@ -93,28 +105,25 @@ class AttackTables:
 
     def __repr__(self) -> str:
         counts = self.warnings["severity"].value_counts()
-        told = [f"{counts[severity]:,} {words}" for severity, words in _GRAVITY.items() if severity in counts]
-        return f"<attack with {', '.join(self.confirmed)}; warnings: {', '.join(told) or 'none'}>"
-
-
-_GRAVITY = {INVALIDATES: "may invalidate the rates", UNDERSTATES: "may understate the risk", NOTABLE: "notable"}
-"""What warnings of each severity may do."""
+        of_each = [f"{counts[severity]:,} {words}" for severity, words in SEVERITY.items() if severity in counts]
+        return f"<attack with {', '.join(self.confirmed)}; warnings: {', '.join(of_each) or 'none'}>"
 
 
 @overload
 def attack(study: StudyFiles, /, *, threads: int | None = None) -> AttackTables: ...
 @overload
 def attack(
-    puf: pd.DataFrame,
-    eif: pd.DataFrame,
-    links: pd.DataFrame,
+    puf: Frame,
+    eif: Frame,
+    links: Frame,
     /,
     *,
-    variables: Mapping[str, Any] | Sequence[Mapping[str, Any]],
-    strata: Sequence[str | Mapping[str, Any]] = (),
-    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
-    puf_id: str | Sequence[str] | None = None,
-    eif_id: str | Sequence[str] | None = None,
+    variables: Variables,
+    strata: Variables = (),
+    metrics: Metrics | None = None,
+    puf_id: Names | None = None,
+    eif_id: Names | None = None,
+    unknown_links_at_most: int = 0,
     units: Mapping[str, Any] | None = None,
     binning: Mapping[str, Any] | None = None,
     rank_filter: Mapping[str, Any] | None = None,
@@ -123,17 +132,18 @@ def attack(
     threads: int | None = None,
 ) -> AttackTables: ...
 def attack(
-    puf: StudyFiles | pd.DataFrame,
-    eif: pd.DataFrame | None = None,
-    links: pd.DataFrame | None = None,
+    puf: StudyFiles | Frame,
+    eif: Frame | None = None,
+    links: Frame | None = None,
     /,
     *,
-    variables: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
-    strata: Sequence[str | Mapping[str, Any]] = (),
-    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    variables: Variables = (),
+    strata: Variables = (),
+    metrics: Metrics | None = None,
     threads: int | None = None,
-    puf_id: str | Sequence[str] | None = None,
-    eif_id: str | Sequence[str] | None = None,
+    puf_id: Names | None = None,
+    eif_id: Names | None = None,
+    unknown_links_at_most: int = 0,
     units: Mapping[str, Any] | None = None,
     binning: Mapping[str, Any] | None = None,
     rank_filter: Mapping[str, Any] | None = None,
@@ -146,20 +156,23 @@ def attack(
 
     Parameters
     ----------
-    puf, eif, links : pandas.DataFrame
-        The public use file, the external intruder file, and the true links between their records. NaN is missing.
-        Instead of the three, a study of :func:`reident.read_study`, which takes none of the sections below.
+    puf, eif, links : data frame
+        The public use file, the external intruder file, and the true links between their records: of pandas, Polars,
+        Arrow, or another library with its interface. NaN and null are missing; a named index is a column, too. Instead
+        of the three, a study of :func:`reident.read_study`, which takes none of the sections below.
     variables : mapping, or sequence of mapping
         The linking variables: by name their type, ``{"age": "numeric", "sex": "categorical"}``, or the section of
         `linking_variables` in a study file.
-    strata : sequence of str or mapping
+    strata : str, sequence of str or mapping
         The strata variables: records are compared only if these are equal.
-    metrics : iterable of str, or mapping, optional
+    metrics : str, iterable of str, or mapping, optional
         The names of the metrics, or the section `metrics`, ``{"taxicab": {"alpha": 0.4}}``. By default unicity,
         taxicab, euclidean, adhoc and Fellegi–Sunter.
     puf_id, eif_id : str or sequence of str, optional
         The key columns of the two files; `links` has those of the PUF first, then those of the EIF. By default, the
         two columns of `links` have the names of the keys.
+    unknown_links_at_most : int
+        How many links to records that are in neither file are left out; more are an error.
     units : mapping, optional
         The columns that identify a unit, such as a household, in both files: ``{"puf": "hh", "eif": "household"}``.
         Rows with equal values are compared as one, and `links` may have the keys of rows or of units.
@@ -174,9 +187,14 @@ def attack(
     -------
     AttackTables
 
+    Warns
+    -----
+    reident.RiskWarning
+        For each warning that the rates may be invalid or understate the risk, with what to do.
+
     Raises
     ------
-    reident.errors.InputError
+    reident.InputError
         With the file, the column and the row (from 1), what is wrong, and what to do; never with a value.
 
     Examples
@@ -193,72 +211,58 @@ def attack(
     0  taxicab            2            2               1.0
     1  taxicab            2            2               1.0
     >>> result.confirmed["taxicab"][["id", "name", "confirmed"]]
-      id name  confirmed
-    0  1    a       True
-    1  2    b       True
+       id name  confirmed
+    0   1    a       True
+    1   2    b       True
     """
-    if isinstance(puf, StudyFiles):
-        return _attacked(puf, threads_or_all(threads))
+    study = sole_study(attack, locals(), "metrics")
+    threads = threads_or_all(threads)
+    if study is not None:
+        return _attacked(study, threads)
     if eif is None or links is None:
         raise TypeError("`attack` takes a study, or three data frames: puf, eif and links")
-    frames = named(puf=puf, eif=eif, iuf=links)
-    keys = _keys(frames["iuf"], puf_id, eif_id)
-    if metrics is None:
-        metrics = standard()
+    frames = {"puf": data_frame("puf", puf), "eif": data_frame("eif", eif)}
+    frames["iuf"], *keys = _keys(data_frame("links", links, index=False), links, puf_id, eif_id)
+    linked = {side: frames[side] for side in ("puf", "eif")}
+    tolerance = {"unknown_links_at_most": unknown_links_at_most}
     sections: dict[str, Any] = {
         "files": {
             "puf": file_section("puf", id=keys[0]),
             "eif": file_section("eif", id=keys[1]),
-            "iuf": file_section("iuf", puf_id=keys[2], eif_id=keys[3]),
+            "iuf": file_section("links", puf_id=keys[2], eif_id=keys[3]) | tolerance,
         },
-        "linking_variables": [with_codes(one, frames) for one in with_names(variables)],
-        "strata": [with_codes(one, frames) for one in strata],
-        "metrics": metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics},
+        "linking_variables": with_codes(variables, linked, by_side=True),
+        "strata": with_codes(strata, linked, by_side=True),
+        "metrics": by_name(standard() if metrics is None else metrics),
     }
     others = {"units": units, "binning": binning, "rank_filter": rank_filter, "rates": rates, "challenge": challenge}
     sections |= {name: section for name, section in others.items() if section is not None}
-    return _attacked(of_frames(sections, frames), threads_or_all(threads))
+    return _attacked(of_frames(sections, frames), threads)
 
 
 def _keys(
-    links: pd.DataFrame, puf_id: str | Sequence[str] | None, eif_id: str | Sequence[str] | None
-) -> tuple[list[str], list[str], list[str], list[str]]:
-    """Return the key columns of the PUF and the EIF, and those of both in the links."""
-    names = list(links.columns)
-    if puf_id is None and eif_id is None and len(names) == 2:
-        puf_id, eif_id = names
-    if puf_id is None or eif_id is None:
-        raise InputError("iuf: the data frame must have two columns. Select them, or give `puf_id` and `eif_id`.")
-    puf, eif = ([name] if isinstance(name, str) else list(name) for name in (puf_id, eif_id))
-    if len(names) != len(puf) + len(eif):
+    frame: pd.DataFrame, links: Any, puf_id: Any, eif_id: Any
+) -> tuple[pd.DataFrame, list[str], list[str], list[str], list[str]]:
+    """Return the links, with the key columns of the PUF and of the EIF, there and in the links."""
+    puf, eif = ([as_text(name) for name in items(names)] for names in (puf_id, eif_id))
+    needed = (len(puf) + len(eif)) if puf and eif else 2
+    if len(frame.columns) < needed:
+        frame = data_frame("links", links)
+    names = list(frame.columns)
+    if not puf and not eif and len(names) == 2:
+        puf, eif = names[:1], names[1:]
+    if not puf or not eif:
+        raise InputError("links: the data frame must have two columns. Select them, or give `puf_id` and `eif_id`.")
+    if len(names) != needed:
         raise InputError(
-            f"iuf: the data frame must have the columns of `puf_id` and of `eif_id` ({len(puf) + len(eif)}), but has "
+            f"links: the data frame must have the columns of `puf_id` and of `eif_id` ({needed}), but has "
             f"{len(names)}. Select them."
         )
-    return puf, eif, names[: len(puf)], names[len(puf) :]
-
-
-def with_names(variables: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the sections of variables that are given by name, or as they are."""
-    if not isinstance(variables, Mapping):
-        return list(variables)
-    return [
-        {"name": name, **({"type": section} if isinstance(section, str) else section)}
-        for name, section in variables.items()
-    ]
-
-
-def with_codes(variable: str | Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
-    """Return the section of a variable of both files, with NaN as a missing code where a file has it."""
-    section = {"name": variable} if isinstance(variable, str) else variable
-    columns = {side: frames[side].get(section.get(side, section.get("name"))) for side in ("puf", "eif")}
-    return with_missing(section, columns, by_side=True)
+    return frame, puf, eif, names[: len(puf)], names[len(puf) :]
 
 
 def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     """Return the tables of a study."""
-    if study.model.metrics is None:
-        raise InputError(f"{study.path}: the study has no `metrics`. Add the section, or call another function.")
     if study.model.confirm is not None:
         raise InputError(f"{study.path}: the study has `confirm`, and no true links. Call `confirm_values`.")
     extracts = intake_step.preparing(study.model).extracts
@@ -274,20 +278,36 @@ def _attacked(study: StudyFiles, threads: int) -> AttackTables:
     own = at_hand.Made(*results, *(made.weights or ()))
     if len(claims) > 1:
         claims[AGREEMENT] = compared.agreement_claims
+    keys = _key_columns(study)
     return AttackTables(
         declared("rates.csv", made.rates),
-        {name: declared(f"confirmed/{name}.parquet", tables.confirmed) for name, tables in made.metrics.items()},
+        {
+            name: with_keys(declared(f"confirmed/{name}.parquet", tables.confirmed), keys)
+            for name, tables in made.metrics.items()
+        },
         {name: declared(f"confirmed/{name}.limits.csv", tables.rank_curve) for name, tables in made.metrics.items()},
         {name: declared(f"surest/{name}.csv", lines) for name, lines in claims.items()},
         declared("surest/summary.csv", compared.surest),
         declared("agreement/rates.csv", compared.agreement_rates),
-        declared("prepared/warnings.csv", checking.warn(study, typed, stratified, checks, made)),
+        told("prepared/warnings.csv", checking.warnings_of(study, typed, stratified, checks, made)),
         declared("plausibility.csv", checks),
         **({} if made.members is None else _of_units(made.members)),
         keys=study.model.keys,
         public_metrics=public_metrics(study.model),
         _challenge=partial(at_hand.challenge, challenge_step.challenging(study.model), files, own, context),
     )
+
+
+def _key_columns(study: StudyFiles) -> dict[str, pd.Series]:
+    """Return the key columns of data frames, by the columns of the tables with their text."""
+    files, units = study.model.linked_files, study.model.units
+    columns = {side: getattr(files, side).id if units is None else getattr(units, side) for side in study.model.keys}
+    return {
+        key: study.frames[side][name]
+        for side, keys in study.model.keys.items()
+        for key, name in zip(keys, columns[side], strict=True)
+        if side in study.frames
+    }
 
 
 def _of_units(made: MemberTables) -> dict[str, Any]:

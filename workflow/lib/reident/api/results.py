@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from reident.api.study import valid_path
 from reident.errors import InputError
 from reident.ledger import stored
 from reident.pipeline.steps import table_of
@@ -92,7 +93,11 @@ def open_results(folder: str | os.PathLike[str]) -> Results:
     >>> results = reident.open_results("results/example")  # doctest: +SKIP
     >>> results.rates.query("stratum == 'ALL'")  # doctest: +SKIP
     """
-    results = Results(Path(folder))
+    place = valid_path("folder", folder)
+    try:
+        results = Results(place)
+    except OSError as error:
+        raise InputError(f"{place}: the folder cannot be read ({error.strerror}). Check the permissions.") from None
     if not results:
         raise InputError(
             f"{results.folder}: the folder has no results of a study. Name a folder such as `results/my-study`."

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
-from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Mapping, Set
+from pathlib import Path
 
+from reident.api.linked import AttackTables
 from reident.edition import Statement, state
 from reident.errors import InputError
-
-if TYPE_CHECKING:
-    from reident.api.linked import AttackTables
-    from reident.sections.release import Policy
+from reident.sections.release import Policy
+from reident.study import rounding
 
 
 def statement(
     result: AttackTables,
     *,
-    policy: str | Policy,
+    policy: str | os.PathLike[str] | Policy,
     limits: Mapping[str, int] | None = None,
     seed: str | None = None,
     one_to_one: bool = True,
@@ -31,8 +31,8 @@ def statement(
     ----------
     result : AttackTables
         As :func:`reident.attack` returns it.
-    policy : str or Policy
-        The name of a bundled rounding policy, or a policy.
+    policy : str, path-like or Policy
+        The name of a bundled rounding policy, the path of a file with one, which ends in `.yaml`, or a policy.
     limits : mapping, optional
         By count, the largest one with which the study is within the limit.
     seed : str, optional
@@ -47,7 +47,7 @@ def statement(
 
     Raises
     ------
-    reident.errors.InputError
+    reident.InputError
         If a limit is on something that is not counted, or the policy needs a seed.
 
     Examples
@@ -62,6 +62,8 @@ def statement(
     >>> found.counts[0].quantity, found.counts[0].first, found.counts[0].last, found.limits[0].outcome
     ('taxicab', '150', '150', 'within')
     """
+    if not isinstance(result, AttackTables):
+        raise TypeError(f"`result` must be what `reident.attack` returns, not {type(result).__name__}")
     metrics = result.public_metrics
     pairs: dict[tuple[Hashable, Hashable], set[str]] = defaultdict(set)
     links = set()
@@ -81,10 +83,31 @@ def statement(
         if len(metrics) > 1 and names >= set(metrics):
             names.add("all")
     counted = {*metrics, *(f"single {name}" for name in metrics), *(("any", "all") if len(metrics) > 1 else ())}
-    for name in limits or {}:
-        if name not in counted:
-            raise InputError(f"`limits`: `{name}` must be one of {', '.join(f'`{one}`' for one in sorted(counted))}.")
+    _check_limits(limits or {}, counted)
     try:
-        return state(pairs, links, policy, list((limits or {}).items()), seed, one_to_one=one_to_one)
+        return state(pairs, links, _policy(policy), list((limits or {}).items()), seed, one_to_one=one_to_one)
     except ValueError as error:
         raise InputError(f"`policy` {error}") from None
+
+
+def _check_limits(limits: Mapping[str, int], counted: Set[str]) -> None:
+    if not isinstance(limits, Mapping):
+        raise TypeError(f"`limits` must be a mapping of counts to integers, not {type(limits).__name__}")
+    for name, largest in limits.items():
+        if name not in counted:
+            raise InputError(f"`limits`: `{name}` must be one of {', '.join(f'`{one}`' for one in sorted(counted))}.")
+        if isinstance(largest, bool) or not hasattr(largest, "__index__") or largest < 0:
+            raise InputError(f"`limits`: the limit of `{name}` must be an integer of at least 0. Correct it.")
+
+
+def _policy(policy: str | os.PathLike[str] | Policy) -> Policy:
+    """Return a policy: a bundled one by its name, or that of a file."""
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, os.PathLike) or str(policy).endswith(".yaml"):
+        return rounding.load(Path(policy))
+    bundled = {path.stem: path for path in sorted(rounding.FOLDER.glob("*.yaml"))}
+    if policy not in bundled:
+        choices = [*(f"`{name}`" for name in bundled), "the path of a file that ends in `.yaml`"]
+        raise InputError(f"`policy` must be {' or '.join(choices)}. Correct it.")
+    return rounding.load(bundled[policy])

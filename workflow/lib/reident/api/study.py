@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import operator
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import ValidationError
 
-from reident import reading
+from reident.api.frames import frame_text, items, written
 from reident.errors import InputError
 from reident.intake.settings import Extract
 from reident.intake.sources import batches
@@ -20,7 +23,7 @@ from reident.linkage.metrics import adhoc
 from reident.microaggregation import masking
 from reident.microaggregation import step as microaggregation_step
 from reident.pipeline.sources import drawn_files
-from reident.reading.names import TEXT, MissingColumnError, check_header
+from reident.reading.names import TEXT, check_header
 from reident.sections.files import ORIGINAL
 from reident.study import named_files
 from reident.study import reading as studyfile
@@ -105,7 +108,7 @@ def read_study(path: str | os.PathLike[str]) -> StudyFiles:
 
     Raises
     ------
-    reident.errors.InputError
+    reident.InputError
         With the file, line and key of the first mistake, and what to do.
 
     Examples
@@ -114,102 +117,106 @@ def read_study(path: str | os.PathLike[str]) -> StudyFiles:
     >>> study = reident.read_study("my-study/study.yaml")  # doctest: +SKIP
     >>> reident.attack(study).rates  # doctest: +SKIP
     """
-    file = Path(path)
+    file = valid_path("path", path)
     model = load(file)
     for problem in named_files.problems(model, file):
         raise InputError(problem)
     return StudyFiles(model, file)
 
 
+def valid_path(name: str, path: str | os.PathLike[str]) -> Path:
+    """Return the path that is an argument; refuse what is no path."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"`{name}` must be a path, not {type(path).__name__}")
+    text = os.fsdecode(path)
+    if (problem := named_files.path_problem(text)) is not None:
+        raise InputError(f"{named_files.shown_path(text)} {problem}")
+    return Path(text)
+
+
+def sole_study(function: Callable[..., Any], arguments: dict[str, Any], section: str) -> StudyFiles | None:
+    """Return the study that a function is given in place of data frames, and None where it is given these.
+
+    `arguments` are all of its arguments by name, the study or the first data frame first; `section` is the one that the
+    study must have.
+
+    Raises
+    ------
+    InputError
+        If the study does not have the section.
+    TypeError
+        For the path of a study, and for another argument beside a study, which would count for nothing.
+    """
+    study, name = next(iter(arguments.values())), function.__name__
+    if isinstance(study, str | os.PathLike):
+        raise TypeError(
+            f"`{name}` takes a study or data frames, not a path. Write `reident.{name}(reident.read_study(PATH))` for "
+            "a study file, and read a data file into a data frame."
+        )
+    if not isinstance(study, StudyFiles):
+        return None
+    usual = {other: parameter.default for other, parameter in inspect.signature(function).parameters.items()}
+    given = (
+        arguments | arguments.get("options", {}) | {"options": usual.get("options"), "threads": usual.get("threads")}
+    )
+    for other in list(given)[1:]:
+        if given[other] is not usual.get(other):
+            raise TypeError(f"`{name}` takes no `{other}` beside a study. Declare it in the study file, or remove it.")
+    value: Any = study.model
+    for part in section.split("."):
+        value = getattr(value, part)
+        if value is None:
+            raise InputError(f"{study.path}: the study has no `{section}`. Add the section, or call another function.")
+    return study
+
+
 def of_frames(sections: Mapping[str, Any], frames: Mapping[str, pd.DataFrame]) -> StudyFiles:
-    """Return a study of data frames by side, from sections as in a study file.
+    """Return a study of data frames by side, from sections as in a study file; a list of one item may be the item.
 
     Raises
     ------
     InputError
         With the key of the first mistake, and what to do.
     """
-    data = {"id": "in-memory", **_written(sections)}
-    try:
-        return StudyFiles(Study.model_validate(data), NO_FILE, frames)
-    except ValidationError as error:
-        problem = studyfile.first_problem(error, data, Study)
-        for key, keyword in _KEYWORDS.items():
-            problem = problem.replace(f"`{key}", f"`{keyword}")
-        raise InputError(problem) from None
+    data = {"id": "in-memory", **written(sections)}
+    while True:
+        try:
+            return StudyFiles(Study.model_validate(data), NO_FILE, frames)
+        except ValidationError as error:
+            if not _make_lists(error, data):
+                raise _refusal(error, data) from None
 
 
-_KEYWORDS = {"linking_variables": "variables", "file_risk.key_variables": "keys", "file_risk.": "", "matching.": ""}
+def _make_lists(error: ValidationError, data: Any) -> bool:
+    """Put single items into lists where the study needs a list; return whether there were any."""
+    made = False
+    for item in error.errors(include_url=False):
+        *above, last = studyfile.location_in(data, item["loc"]) or [""]
+        if item["type"] == "tuple_type" and isinstance(item["input"], str | dict):
+            section = functools.reduce(operator.getitem, above, data)
+            section[last], made = [section[last]], True
+    return made
+
+
+def _refusal(error: ValidationError, data: Any) -> InputError:
+    problem = studyfile.first_problem(error, data, Study)
+    for key, keyword in _KEYWORDS.items():
+        problem = problem.replace(f"`{key}", f"`{keyword}")
+    return InputError(problem)
+
+
+_KEYWORDS = {
+    "linking_variables": "variables",
+    "file_risk.key_variables": "keys",
+    "key_variables": "keys",
+    "file_risk.": "",
+    "matching.": "",
+    "attribute_disclosure.": "",
+    "confirm.": "",
+}
 """How functions call the keys of a study file, for messages."""
 
 
-def named(**frames: Any) -> dict[str, pd.DataFrame]:
-    """Return data frames whose columns are named by text, as in a file; refuse anything else."""
-    for name, frame in frames.items():
-        if not isinstance(frame, pd.DataFrame):
-            raise TypeError(f"`{name}` must be a pandas DataFrame, not {type(frame).__name__}")
-    return {name: frame.set_axis([str(one) for one in frame.columns], axis=1) for name, frame in frames.items()}
-
-
-def file_section(side: str, **keys: Any) -> dict[str, Any]:
-    """Return the section of a file that is a data frame: messages call it by its side, and count rows from 1."""
-    return {"path": side, "format": "parquet", **{key: value for key, value in keys.items() if value}}
-
-
-def _written(value: Any) -> Any:
-    """Return a section as a study file has it: numbers and truth values as text, tuples as lists."""
-    if isinstance(value, Mapping):
-        return {str(key): _written(item) for key, item in value.items()}
-    if isinstance(value, str) or value is None:
-        return value
-    if isinstance(value, Iterable):
-        return [_written(item) for item in value]
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def frame_text(file: str, frame: pd.DataFrame, names: list[str], keys: Iterable[str]) -> pa.Table:
-    """Return columns of a data frame as text, as those of a Parquet file are read; NaN is empty text."""
-    path, columns = Path(file), list(frame.columns)
-    try:
-        check_header(path, columns, names, row="")
-    except MissingColumnError as error:
-        raise InputError(
-            f"{file}: the data frame has no column `{error.missing[0]}`. Correct the name, or add the column."
-        ) from None
-    texts = {}
-    for name in names:
-        try:
-            column = pa.Array.from_pandas(frame.iloc[:, columns.index(name)])
-        except (pa.ArrowInvalid, pa.ArrowTypeError):  # whose messages have values
-            raise InputError(
-                f"{file}, column `{name}`: the values have several types. Convert them to one type, such as text."
-            ) from None
-        texts[name] = reading.stored_text(path, name, column, key=name in keys)
-    return pa.table(texts)
-
-
-def with_missing(
-    variable: str | Mapping[str, Any], columns: Mapping[str, pd.Series | None], *, by_side: bool
-) -> dict[str, Any]:
-    """Return the section of a variable with NaN as a missing code, where a column has it.
-
-    `columns` are those of the files by side, None for one that is not there; `by_side` tells whether a section has
-    missing codes for each side.
-    """
-    section = {"name": variable} if isinstance(variable, str) else dict(variable)
-    incomplete = [side for side, column in columns.items() if column is not None and column.isna().to_numpy().any()]
-    if not incomplete:
-        return section
-    declared: Any = section.get("missing", {} if by_side else [])
-    if not by_side:
-        return section | {"missing": _with_empty(declared)}
-    codes = declared if isinstance(declared, Mapping) else dict.fromkeys(columns, declared)
-    return section | {
-        "missing": {
-            side: _with_empty(codes.get(side, [])) if side in incomplete else codes.get(side, []) for side in columns
-        }
-    }
-
-
-def _with_empty(codes: Any) -> list[Any]:
-    return list(dict.fromkeys([*([codes] if isinstance(codes, str) else codes), ""]))
+def file_section(name: str, **keys: Any) -> dict[str, Any]:
+    """Return the section of a file that is a data frame: messages call it by its argument, and count rows from 1."""
+    return {"path": name, "format": "parquet", **{key: items(value) for key, value in keys.items() if value}}

@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-import pandas as pd
-
-from reident.api.linked import with_codes, with_names
-from reident.api.study import StudyFiles, file_section, named, of_frames, with_missing
-from reident.api.tables import Tables, made_by, threads_or_all
-from reident.errors import InputError
+from reident.api.frames import Frame, Metrics, Names, Variables, by_name, data_frame, items, with_codes
+from reident.api.study import StudyFiles, file_section, of_frames, sole_study
+from reident.api.tables import Tables, made_by, threads_or_all, told
 from reident.linkage.metrics.contract import ScoringContext
 from reident.values import prepare, rates, step
 
 
 def confirm_values(
-    released: StudyFiles | pd.DataFrame,
-    external: pd.DataFrame | None = None,
-    confidential: pd.DataFrame | None = None,
+    released: StudyFiles | Frame,
+    external: Frame | None = None,
+    confidential: Frame | None = None,
     /,
     *,
-    variables: Mapping[str, Any] | Sequence[Mapping[str, Any]] = (),
-    learn: Sequence[str | Mapping[str, Any]] = (),
+    variables: Variables = (),
+    learn: Variables = (),
     within: Mapping[str, float] | None = None,
-    person: str | Sequence[str] = "person",
-    strata: Sequence[str | Mapping[str, Any]] = (),
-    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] = ("euclidean",),
+    person: Names = "person",
+    strata: Variables = (),
+    metrics: Metrics = ("euclidean",),
     threads: int | None = None,
 ) -> Tables:
     """Link persons to released records, and confirm what is learnt about them by their confidential values.
 
     Parameters
     ----------
-    released, external, confidential : pandas.DataFrame
+    released, external, confidential : data frame
         The released file, the external intruder file, and the confidential values of persons; NaN is missing. Instead
         of the three, a study of :func:`reident.read_study` with the section `confirm`, which takes none of the keys
         below.
@@ -57,7 +54,7 @@ def confirm_values(
 
     Raises
     ------
-    reident.errors.InputError
+    reident.InputError
         With the file, the column and the row (from 1), what is wrong, and what to do; never with a value.
 
     Examples
@@ -73,39 +70,31 @@ def confirm_values(
     0      all       2.0        1.0  0.500000
     1  unusual       1.0        1.0  0.333333
     """
-    study = released
-    if not isinstance(study, StudyFiles):
+    study = sole_study(confirm_values, locals(), "confirm")
+    threads = threads_or_all(threads)
+    if study is None:
         if external is None or confidential is None:
             raise TypeError("`confirm_values` takes a study, or three data frames: released, external and confidential")
-        frames = named(puf=study, eif=external, iuf=confidential)
-        of_learnt = [frames["puf"], frames["iuf"]]
+        person = items(person)
+        arguments = {"released": released, "external": external, "confidential": confidential}
+        puf, eif, iuf = (data_frame(name, value) for name, value in arguments.items())
+        linked, of_learnt = {"puf": puf, "eif": eif}, {"puf": puf, "iuf": iuf}
         sections: dict[str, Any] = {
             "files": {
-                "puf": file_section("puf"),
-                "eif": file_section("eif", id=person),
-                "iuf": file_section("iuf", eif_id=person),
+                "puf": file_section("released"),
+                "eif": file_section("external", id=person),
+                "iuf": file_section("confidential", eif_id=person),
             },
-            "linking_variables": [with_codes(one, frames) for one in with_names(variables)],
-            "strata": [with_codes(one, frames) for one in strata],
-            "metrics": metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics},
-            "confirm": {
-                "by": "values",
-                "learn": [_with_missing(one, of_learnt) for one in learn],
-                "within": within or {},
-            },
+            "linking_variables": with_codes(variables, linked, by_side=True),
+            "strata": with_codes(strata, linked, by_side=True),
+            "metrics": by_name(metrics),
+            "confirm": {"by": "values", "learn": with_codes(learn, of_learnt), "within": within or {}},
         }
-        study = of_frames(sections, frames)
-    if study.model.confirm is None:
-        raise InputError(f"{study.path}: the study has no `confirm`. Add the section, or call another function.")
+        study = of_frames(sections, {**linked, "iuf": iuf})
     settings = step.confirming(study.model)
     prepared = prepare.prepare(settings, study.texts(settings.extracts))
-    context = ScoringContext(threads=threads_or_all(threads), functions=study.functions)
+    context = ScoringContext(threads=threads, functions=study.functions)
     made = rates.confirm(settings, prepared, context)
+    warnings = told("values/warnings.csv", prepared.warnings)
     tables = SimpleNamespace(**made._asdict(), account=prepared.account, warnings=prepared.warnings)
-    return made_by("confirm_values", tables)
-
-
-def _with_missing(variable: str | Mapping[str, Any], frames: Sequence[pd.DataFrame]) -> dict[str, Any]:
-    section = {"name": variable} if isinstance(variable, str) else variable
-    name = section.get("column", section.get("name"))
-    return with_missing(section, {str(at): frame.get(name) for at, frame in enumerate(frames)}, by_side=False)
+    return Tables({**made_by("confirm_values", tables), "warnings": warnings})

@@ -19,7 +19,6 @@ import yaml
 
 from reident.archive import layout
 from reident.archive.inputs import Input
-from reident.archive.unpack import MAX_PART
 from reident.errors import InputError
 from reident.ledger.chain import SOURCE_PREFIX, read_entry
 from reident.pipeline.digests import sha256
@@ -88,8 +87,6 @@ def place(bag: Path, name: str, inputs: list[Input], paths: dict[str, Path], int
     """
     for item in inputs:
         problem = path_problem(item.path)
-        if problem is None and max(map(len, os.fsencode(item.path).split(b"/"))) > MAX_PART:
-            problem = f"has a name of more than {MAX_PART} bytes. Ask for another bag."
         if problem is not None:
             raise InputError(f"{bag.name}: the path of an input {problem}")
     relative = [os.path.normpath(item.path) for item in inputs if not Path(item.path).is_absolute()]

@@ -44,16 +44,16 @@ class ComparedFile(SourceFile):
     """A file that only this section reads."""
 
     id: Names | None = None
-    """The columns that identify a person, compared as text. If `original` and a released file have them, each person's
-    own released record is known, and a baseline leaves it out."""
+    """The columns that identify a person. If `original` and a released file have them, a baseline leaves out each
+    person's own released record."""
 
 
 class Target(KeyVariable):
     """A variable that an intruder wants to know."""
 
     within: Radius | None = None
-    """Numeric targets and dates: the largest difference at which an inference counts as correct, `{relative: r}` or
-    `{absolute: d}`, of dates in days. Required for them. Source: METHODS §12."""
+    """Numeric targets and dates: the largest difference at which an inference counts as correct, of dates in days.
+    Required for them. Source: METHODS §12."""
 
     @model_validator(mode="after")
     def _within_for_numbers(self) -> Target:
@@ -98,8 +98,8 @@ class AttributeDisclosure(Analysis):
     sets: tuple[Annotated[tuple[Name, ...], Field(min_length=1)], ...] = ()
     """The sets of keys, instead of every set: lists of names of `keys`."""
     missing: Literal["excluded", "category"] = "excluded"
-    """Whether a record that misses a value of the set or the target is left out, or missing is a category like any
-    other (synthpop's default). Source: METHODS §12."""
+    """Whether a record that misses a value of the set or the target is left out, or missing is a category
+    (synthpop's default). Source: METHODS §12."""
 
     @property
     def key_sets(self) -> list[tuple[str, ...]]:

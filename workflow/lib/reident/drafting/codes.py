@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
-from reident.intake.severity import MIN_RECORDS
 from reident.intake.undeclared import MISSING_WORDS, look_missing
 from reident.reading.declared import UNKNOWN
 from reident.sections.codes import number
@@ -60,22 +58,15 @@ def certain(counts: Mapping[str, int]) -> dict[str, int]:
     return {code: rows for code, rows in counts.items() if code in looks or code in words}
 
 
-def uncertain(values: Mapping[str, int], *, numeric: bool = False) -> dict[str, int]:
-    """Return the codes of a column that may mean missing, with their records, from those that do not surely mean it.
+def uncertain(values: Mapping[str, int]) -> dict[str, int]:
+    """Return the codes of categories that may mean missing, with their records, from those that do not surely mean it.
 
     A single letter U or X, NA among codes of two letters, -1 to -6, and the largest codes, such as 9, or 97, 98 and 99,
-    if they follow a gap; those that do not end in 9 are of at most a fifth of the records. Of a numeric column those of
-    at least :data:`MIN_RECORDS` records, and at most a fifth, that look like missing codes in a run.
+    if they follow a gap; those that do not end in 9 are of at most a fifth of the records.
     """
     if len(values) < 3:
         return {}
     most = sum(values.values()) / 5
-    if numeric:
-        numbers = Counter[str | float]()
-        for code, rows in values.items():
-            numbers[code if (value := number(code)) is None else value] += rows
-        looks = look_missing(numbers)
-        return {code: rows for code, rows in values.items() if number(code) in looks and MIN_RECORDS <= rows <= most}
     marks = {code for code in values if code.casefold() in _MARKS and number(code) is None}
     counts: dict[str | float, int] = {code: rows for code, rows in values.items()}  # noqa: C416 - of another type
     marks.update(str(code) for code in look_missing(counts) if str(code).startswith("-") and number(str(code)))

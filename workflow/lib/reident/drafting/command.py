@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from reident.drafting import filerisk, linked, masked, synthetic, values
+from reident.drafting.progress import start
 from reident.drafting.sheet import number
 from reident.errors import InputError
 from reident.study import reading as studyfile
@@ -81,6 +82,7 @@ def draft(kind: str | None, files: list[Path], out: Path) -> str:
     """
     if os.path.lexists(out):
         raise _exists(out)
+    start()
     text, facts = _draft(kind, files, out)
     _write(out, text)
     return _summary(facts, out)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +13,10 @@ from scipy.optimize import linear_sum_assignment
 from reident.drafting import codes, dates, names, types
 from reident.drafting.links import Links
 from reident.drafting.profile import DraftColumn
+from reident.drafting.progress import progress
 from reident.drafting.sheet import percent
 from reident.plausibility import conversions
+from reident.plausibility import numbers as linked_numbers
 from reident.plausibility.conversions import Conversion
 from reident.plausibility.crosstable import CrossTable
 from reident.sections.codes import clean, number
@@ -22,9 +25,23 @@ _MIN_LINKS = 20
 """Links with both values from which agreement is evidence."""
 
 _MAX_CATEGORIES = 200
+_MAX_PAIRS, _NEAREST = 10_000, 3
+"""Pairs of columns that are all compared; of more, those of each column with the others that are most like it."""
+
 _SURE_NAME, _SURE_LINKS, _MARGIN = 0.8, 0.7, 0.15
 _PERHAPS = 0.4
 _MIN_AGREEMENT = 0.5
+
+
+class _Cell(NamedTuple):
+    """The values of one column in linked records, None where missing, and its numbers, NaN for what is none."""
+
+    values: np.ndarray
+    numbers: np.ndarray
+
+
+_Cells: TypeAlias = list[dict[str, _Cell] | None]
+"""By side, the values of linked records by column."""
 
 
 class Evidence(NamedTuple):
@@ -74,18 +91,98 @@ def pairs(puf: Sequence[DraftColumn], eif: Sequence[DraftColumn], links: Links |
     if not puf or not eif:
         return []
     cells = [_cells(links, side, columns) for side, columns in enumerate((puf, eif))]
-    evidence = [[_evidence(first, second, cells) for second in eif] for first in puf]
-    scores = np.array([[pair.score for pair in row] for row in evidence])
-    scores[scores < _PERHAPS] = 0
-    result = []
+    found = dict(_by_name(puf, eif, cells))
+    theirs = {pair.eif.name for pair in found.values()}
+    found |= _assigned(
+        [column for column in puf if column.name not in found],
+        [column for column in eif if column.name not in theirs],
+        cells,
+    )
+    return [found[column.name] for column in puf if column.name in found]
+
+
+def _by_name(puf: Sequence[DraftColumn], eif: Sequence[DraftColumn], cells: _Cells) -> Iterator[tuple[str, Pair]]:
+    """Yield the pairs of columns of one name, unless their values or links are against it."""
+    for first, second in _of_one_name(puf, eif):
+        evidence = _evidence(first, second, cells)
+        if evidence.score >= _PERHAPS and _is_sure(evidence, 1.0):
+            yield first.name, Pair(first, second, True, _reason(first, second, evidence, sure=True), evidence.strength)
+
+
+def _of_one_name(puf: Sequence[DraftColumn], eif: Sequence[DraftColumn]) -> Iterator[tuple[DraftColumn, DraftColumn]]:
+    """Yield the columns of both files that alone have the same letters and digits."""
+    sides = [{name: [*columns] for name, columns in groupby(sorted(side, key=_joined), _joined)} for side in (puf, eif)]
+    for column in puf:
+        ours, theirs = (side.get(_joined(column), []) for side in sides)
+        if len(ours) == len(theirs) == 1:
+            yield column, theirs[0]
+
+
+def _joined(column: DraftColumn) -> str:
+    return names.joined(column.name)
+
+
+def _assigned(puf: Sequence[DraftColumn], eif: Sequence[DraftColumn], cells: _Cells) -> dict[str, Pair]:
+    """Return the pairs of the other columns, by the name of the first."""
+    if not puf or not eif:
+        return {}
+    near = np.ones((len(puf), len(eif)), bool)
+    if near.size > _MAX_PAIRS:
+        progress(f"{near.size:,} pairs of columns of different names: those that are most alike are compared")
+        near = _near(puf, eif, cells)
+    evidence = {(row, column): _evidence(puf[row], eif[column], cells) for row, column in np.argwhere(near).tolist()}
+    scores = np.zeros(near.shape)
+    for place, found in evidence.items():
+        scores[place] = found.score if found.score >= _PERHAPS else 0
+    result = {}
     for row, column in zip(*linear_sum_assignment(scores, maximize=True), strict=True):
         if scores[row, column]:
-            best = evidence[row][column]
+            best = evidence[row, column]
             others = [*np.delete(scores[row], column), *np.delete(scores[:, column], row), 0.0]
             sure = _is_sure(best, scores[row, column] - max(others))
             reason = _reason(puf[row], eif[column], best, sure=sure)
-            result.append(Pair(puf[row], eif[column], sure, reason, best.strength))
+            result[puf[row].name] = Pair(puf[row], eif[column], sure, reason, best.strength)
     return result
+
+
+def _near(puf: Sequence[DraftColumn], eif: Sequence[DraftColumn], cells: _Cells) -> np.ndarray:
+    """Return the pairs of columns most alike, :data:`_NEAREST` of each: by ranks in links, or by distributions."""
+    if cells[0] and cells[1]:
+        ours, theirs = (
+            np.array([_ranks(cell[column.name]) for column in side])
+            for side, cell in ((puf, cells[0]), (eif, cells[1]))
+        )
+        likeness = np.abs(ours @ theirs.T)
+    else:
+        shapes = [np.array([_shape(column) for column in side]) for side in (puf, eif)]
+        likeness = -np.abs(shapes[0][:, np.newaxis] - shapes[1][np.newaxis]).sum(axis=2)
+    near = np.zeros(likeness.shape, bool)
+    np.put_along_axis(near, np.argsort(-likeness, axis=1, kind="stable")[:, :_NEAREST], True, axis=1)
+    np.put_along_axis(near, np.argsort(-likeness, axis=0, kind="stable")[:_NEAREST], True, axis=0)
+    return near
+
+
+def _ranks(cell: _Cell) -> np.ndarray:
+    """Return the ranks of numbers, or of codes in any order, with the mean 0 and the length 1; 0 where missing."""
+    values = cell.numbers
+    if np.isnan(values).all():
+        order = {
+            code: at for at, code in enumerate(sorted({code for code in cell.values.tolist() if code is not None}))
+        }
+        values = np.array([order.get(code, np.nan) for code in cell.values.tolist()], float)
+    present = ~np.isnan(values)
+    ranks = np.zeros(len(values))
+    ranks[present] = np.unique(values[present], return_inverse=True)[1]
+    ranks[present] -= ranks[present].mean() if present.any() else 0
+    return ranks / (np.sqrt((ranks**2).sum()) or 1.0)
+
+
+def _shape(column: DraftColumn) -> np.ndarray:
+    """Return deciles of the numbers of a column on a scale that large ones do not rule, and of its codes the shares."""
+    if column.sample.size:
+        return np.append(np.arcsinh(np.quantile(column.sample, np.arange(0.1, 1, 0.1))), 0.0)
+    shares = sorted((rows / max(column.valid, 1) for rows in column.values.values()), reverse=True)[:9]
+    return np.array([*shares, *[0.0] * (9 - len(shares)), 1000.0])
 
 
 def agreeing(puf: Sequence[DraftColumn], eif: Sequence[DraftColumn], links: Links | None) -> list[Pair]:
@@ -126,12 +223,17 @@ def _reason(first: DraftColumn, second: DraftColumn, evidence: Evidence, *, sure
     return text
 
 
-def _cells(links: Links | None, side: int, columns: Sequence[DraftColumn]) -> dict[str, np.ndarray] | None:
-    """Return the values of linked records by column, as codes or numbers; None without enough links."""
+def _cells(links: Links | None, side: int, columns: Sequence[DraftColumn]) -> dict[str, _Cell] | None:
+    """Return the values of linked records by column, as far as links have them; None without enough links."""
     if links is None or links.compared < _MIN_LINKS:
         return None
-    table = links.records[side]
-    return {column.name: _values(table[column.name], column) for column in columns}
+    table, cells = links.records[side], dict[str, _Cell]()
+    for column in columns:
+        if column.name in table.column_names:
+            values = _values(table[column.name], column)
+            numbers = _numbers(values, column) if column.dates or column.is_numeric else np.full(len(values), np.nan)
+            cells[column.name] = _Cell(values, numbers)
+    return cells
 
 
 def _values(cells: pa.ChunkedArray, column: DraftColumn) -> np.ndarray:
@@ -141,12 +243,12 @@ def _values(cells: pa.ChunkedArray, column: DraftColumn) -> np.ndarray:
     return values[encoded.indices.to_numpy()]
 
 
-def _evidence(first: DraftColumn, second: DraftColumn, cells: list[dict[str, np.ndarray] | None]) -> Evidence:
+def _evidence(first: DraftColumn, second: DraftColumn, cells: _Cells) -> Evidence:
     name = names.similarity(first.name, second.name)
     numeric = _as_numbers(first, second)
     values = _distributions(first, second) if numeric else _codes(first, second)
     links, n = None, 0
-    if cells[0] is not None and cells[1] is not None:
+    if cells[0] and cells[1] and first.name in cells[0] and second.name in cells[1]:
         links, n = _association(cells[0][first.name], cells[1][second.name], first, second, numeric=numeric)
     return Evidence(name, values, links, n, numeric)
 
@@ -186,20 +288,22 @@ def _normal(code: str) -> str:
 
 
 def _association(
-    first: np.ndarray, second: np.ndarray, first_column: DraftColumn, second_column: DraftColumn, *, numeric: bool
+    ours: _Cell, theirs: _Cell, first_column: DraftColumn, second_column: DraftColumn, *, numeric: bool
 ) -> tuple[float | None, int]:
+    first, second = ours.values, theirs.values
     present = np.array([a is not None and b is not None for a, b in zip(first, second, strict=True)], bool)
     n = int(present.sum())
     if n < _MIN_LINKS:
         return None, n
     if numeric:
-        sides = ((first, first_column), (second, second_column))
-        numbers = np.array([_numbers(values[present], column) for values, column in sides])
-        numbers = numbers[:, ~np.isnan(numbers).any(axis=0)]
+        numbers = np.array([ours.numbers, theirs.numbers])
+        numbers = numbers[:, present & ~np.isnan(numbers).any(axis=0)]
         return (conversions.rank_correlation(*numbers) if numbers.size else 0.0), n
     if any(column.levels is None or len(column.values) > _MAX_CATEGORIES for column in (first_column, second_column)):
         normal = [np.array([_normal(value) for value in values[present]]) for values in (first, second)]
         return float((normal[0] == normal[1]).mean()), n
+    if min(len(set(side[present].tolist())) for side in (first, second)) < 2:
+        return None, n  # all have one code, as the heads of households of one person
     return _cramers_v(first[present], second[present]), n
 
 
@@ -222,7 +326,8 @@ def _numbers(values: np.ndarray, column: DraftColumn) -> np.ndarray:
     def parsed(text: str) -> float | None:
         return dates.number(text, column.dates[0]) if column.dates else number(codes.with_point(text, column.decimal))
 
-    found = (None if value is None else parsed(value) for value in values)
+    numbers = {text: parsed(text) for text in set(values.tolist()) if text is not None}
+    found = (numbers.get(text) for text in values.tolist())
     return np.array([np.nan if value is None else value for value in found], float)
 
 
@@ -239,9 +344,26 @@ def conversion(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Conv
     return None if are_dates else conversions.of_distributions(pair.puf.sample, pair.eif.sample)
 
 
+def differences(pair: Pair, linked: tuple[np.ndarray, np.ndarray]) -> list[str]:
+    """Return what the run tells of numbers that differ to one side, or by one amount, as a reason."""
+    values = np.array([_numbers(linked[0], pair.puf), _numbers(linked[1], pair.eif)])
+    values = values[:, np.isfinite(values).all(axis=0)]
+    if values.shape[1] < conversions.MIN_PAIRS or min(np.ptp(values, axis=1)) == 0:
+        return []
+    reasons = []
+    if (share := linked_numbers.one_sided(*values)) is not None:
+        reasons.append(f"of numbers that differ, that of the EIF is the larger one in {percent(share)}")
+    if (part := linked_numbers.part_offset(*values, dates=bool(pair.puf.dates))) is not None:
+        unit = f" {part[2]}" if pair.puf.dates else ""
+        reasons.append(f"{percent(part[0])} of the pairs of numbers differ by exactly {part[1]:+.6g}{unit}")
+    return reasons
+
+
 def linked_codes(links: Links | None, pair: Pair) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the codes of both columns in linked records, None where missing; None without links."""
+    """Return the codes of both columns in linked records, None where missing; None without links of them."""
     if links is None or not links.compared:
         return None
     puf, eif = links.records
+    if pair.puf.name not in puf.column_names or pair.eif.name not in eif.column_names:
+        return None
     return _values(puf[pair.puf.name], pair.puf), _values(eif[pair.eif.name], pair.eif)

@@ -17,6 +17,9 @@ _DIGITS = "YYYYMMDD"
 _FORMATS = [*map("".join, itertools.product(_DAYS, _TIMES)), "YYYY-MM", _DIGITS]
 """The formats that are tried."""
 
+_SHORTEST = 7
+"""Letters and digits of the shortest date."""
+
 _YEARS = range(1850, 2101)
 """The years of eight digits that are a date."""
 
@@ -36,7 +39,9 @@ def formats(texts: Sequence[str]) -> tuple[str, ...]:
     """
     midnights = [match[1] for text in texts if (match := _MIDNIGHT.fullmatch(text))]
     texts = midnights if len(midnights) == len(texts) else texts
-    candidates = [form for form in _FORMATS if any(_is_date(text, form) for text in texts[:_FIRST])]
+    first = [text for text in texts[:_FIRST] if len(text) >= _SHORTEST]
+    tried = [_DIGITS] if all(map(str.isdecimal, first)) else _FORMATS
+    candidates = [form for form in tried if any(_is_date(text, form) for text in first)]
     counts = {form: sum(_is_date(text, form) for text in texts) for form in candidates}
     most = max(counts.values(), default=0)
     return tuple(form for form, n in counts.items() if n == most > _SHARE * len(texts))

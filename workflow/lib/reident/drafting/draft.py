@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +17,7 @@ from reident.drafting.profile import DraftColumn, File
 from reident.drafting.sheet import Sheet, code_list, listed, number, scalar
 from reident.drafting.source import Source
 from reident.intake.severity import MATERIAL, MIN_RECORDS
-from reident.intake.undeclared import DISTORTS, NumberCounts, look_missing_dates
+from reident.intake.undeclared import DISTORTS, MISSING_WORDS, NumberCounts, look_missing, look_missing_dates
 from reident.sections.codes import number as value_of_number
 from reident.sections.columns import RESERVED
 from reident.study.reading import TODO
@@ -76,11 +77,15 @@ def unreadable(sheet: Sheet, source: Source, indent: int) -> None:
 
 
 class Missing(NamedTuple):
-    """The missing codes of one column, with the reason; `todo` if some must be decided."""
+    """The missing codes of one column, with the reason; `todo` if some must be decided.
+
+    `values` are codes that look like missing ones to a run, and are values.
+    """
 
     codes: tuple[str, ...]
     todo: bool
     reason: str
+    values: tuple[str, ...] = ()
 
 
 def missing(column: DraftColumn, kind: str, extra: Sequence[str] = (), values: Collection[str] = ()) -> Missing:
@@ -100,9 +105,14 @@ def missing(column: DraftColumn, kind: str, extra: Sequence[str] = (), values: C
         return _missing_dates(column, certain_codes, what)
     numeric = kind == "numeric"
     points = {code: codes.with_point(code, column.decimal) for code in column.values if code not in certain_codes}
-    uncertain = codes.uncertain({points[code]: column.values[code] for code in points}, numeric=numeric)
-    showable = points if numeric else types.codes_to_show(column)
-    looks = {code: column.values[code] for code in points if points[code] in uncertain and code in showable}
+    told = _warned({text: column.values[code] for code, text in points.items()}, numeric=kind != "categorical")
+    uncertain = {} if numeric else codes.uncertain({points[code]: column.values[code] for code in points})
+    showable = types.codes_to_show(column)
+    looks = {
+        code: column.values[code]
+        for code, text in points.items()
+        if text in told or (text in uncertain and code in showable)
+    }
     what += [
         f"{_word(code)} in {number(rows, 'record')} is a value: it has a counterpart"
         for code, rows in looks.items()
@@ -112,8 +122,32 @@ def missing(column: DraftColumn, kind: str, extra: Sequence[str] = (), values: C
     rows = sum(doubtful.values())
     distorted = numeric and _distorted(points, column, doubtful)
     if doubtful:
-        what.append(f"{', '.join(map(_word, doubtful))} in {number(rows, 'record')} may mean missing")
-    return Missing(tuple(certain_codes), rows > MATERIAL * column.records or distorted, "; ".join(what))
+        what.append(f"{_doubtful(doubtful)} in {number(rows, 'record')} may mean missing")
+    warned = {code for code in looks if points[code] in told}
+    todo = rows > MATERIAL * column.records or distorted or bool(warned & set(doubtful))
+    return Missing(tuple(certain_codes), todo, "; ".join(what), tuple(sorted(warned & set(values))))
+
+
+def _doubtful(codes_: Mapping[str, int]) -> str:
+    """Return codes that may mean missing by name, and the number of those that may be the value of a person."""
+    named = [code for code, rows in codes_.items() if rows >= MIN_RECORDS or code.startswith("-") or _is_word(code)]
+    hidden = len(codes_) - len(named)
+    return ", ".join([*map(_word, named), *([number(hidden, "number") + " of few records"] if hidden else [])])
+
+
+def _is_word(code: str) -> bool:
+    return code.casefold() in MISSING_WORDS
+
+
+def _warned(counts: Mapping[str, int], *, numeric: bool) -> set[str]:
+    """Return the codes of which a run warns that they look like missing ones, from the records of each."""
+    typed: dict[str, str | float | None] = {code: value_of_number(code) if numeric else code for code in counts}
+    records = Counter[str | float]()
+    for code, value in typed.items():
+        if value is not None:
+            records[value] += counts[code]
+    looks = look_missing(records)
+    return {code for code, value in typed.items() if value in looks}
 
 
 def _missing_dates(column: DraftColumn, certain: Mapping[str, int], what: list[str]) -> Missing:
@@ -127,7 +161,8 @@ def _missing_dates(column: DraftColumn, certain: Mapping[str, int], what: list[s
         names = f": {', '.join(named)}" if named else ""
         what.append(f"{number(rows, 'value')} may mean missing, or {'is' if rows == 1 else 'are'} no valid date{names}")
     wrong = any(day is None for day in days.values())
-    return Missing(tuple(certain), wrong or rows > MATERIAL * column.records, "; ".join(what))
+    todo = wrong or bool(looks) or rows > MATERIAL * column.records
+    return Missing(tuple(certain), todo, "; ".join(what))
 
 
 def date_format(formats: Sequence[str]) -> str:

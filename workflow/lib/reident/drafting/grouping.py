@@ -8,35 +8,59 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from reident.drafting import names
+from reident.drafting import names, scan
 from reident.drafting.links import Key, Links
 from reident.drafting.profile import DraftColumn, File
 from reident.drafting.sheet import Sheet, key, number
 from reident.intake import keys
 from reident.plausibility.grouping import MAX_MEAN, MIN_GROUPED, agreement, names_units
 from reident.plausibility.grouping import MIN_AGREEMENT as MIN_SAME
+from reident.plausibility.hashing import hashes
 from reident.study.reading import TODO
 
 
 class Units(NamedTuple):
-    """A column of each file that groups its rows, with the evidence; `sure` if the study cannot do without it."""
+    """A column of each file that groups its rows, with the evidence.
+
+    Where the study cannot do without it, `constant` are the columns of each file with one value in each unit, itself
+    among them.
+    """
 
     puf: str
     eif: str
     reason: str
-    sure: bool = False
+    constant: tuple[frozenset[str], frozenset[str]] | None = None
 
 
 def find(puf: File, eif: File, keys_: tuple[Key, Key], links: Links | None) -> Units | None:
     """Return the columns that group the rows of both files; None if there are none."""
     if any(one.repeats for one in keys_):
         if all(len(one.columns) == 1 for one in keys_):
-            return Units(keys_[0].columns[0], keys_[1].columns[0], "rows of one person or household", sure=True)
+            first, second = keys_[0].columns[0], keys_[1].columns[0]
+            constant = _constant(puf, first), _constant(eif, second)
+            return Units(first, second, "rows of one person or household", constant)
         return None
     ours, theirs = (list(_candidates(file, one)) for file, one in zip((puf, eif), keys_, strict=True))
-    pairs = ((first, second) for first in ours for second in theirs)
-    found = [units for first, second in pairs if (units := _units(first, second, links)) is not None]
-    return found[0] if found else None
+    if links is None or not links.compared:
+        pairs = ((first, second) for first in ours for second in theirs)
+        return next((_by_name(*pair) for pair in pairs if _is_named(*pair)), None)
+    # Each column is looked at once: wide files have very many pairs.
+    groups = [
+        [(column, *coded) for column in side if (coded := _groups(table, column)) is not None]
+        for table, side in zip(links.records, (ours, theirs), strict=True)
+    ]
+    found = (_by_links(first, second) for first in groups[0] for second in groups[1])
+    return next((units for units in found if units is not None), None)
+
+
+def _constant(file: File, unit: str) -> frozenset[str]:
+    """Return the columns of a file with one text in the rows of each unit."""
+    pairs: dict[str, list[np.ndarray]] = {name: [] for name in file.columns}
+    for batch in scan.batches(file.source):
+        for name, parts in pairs.items():
+            parts.append(hashes([batch.column(unit), batch.column(name)]))
+    n = {name: len(np.unique(np.concatenate(parts))) for name, parts in pairs.items()}
+    return frozenset(name for name in pairs if n[name] == n[unit])
 
 
 def _candidates(file: File, key_: Key) -> Iterator[DraftColumn]:
@@ -49,28 +73,39 @@ def _candidates(file: File, key_: Key) -> Iterator[DraftColumn]:
             yield column
 
 
-def _units(first: DraftColumn, second: DraftColumn, links: Links | None) -> Units | None:
+def _is_named(first: DraftColumn, second: DraftColumn) -> bool:
+    """Return whether two columns of about the same name are named as units are, and group rows as these do."""
     named = names_units(first.name) or names_units(second.name)
-    if links is None or not links.compared:
-        alike = names.similarity(first.name, second.name) >= 0.95
-        counted = first.counts is not None and second.counts is not None
-        small = counted and all(one.records <= MAX_MEAN * len(one.values) for one in (first, second))
-        if not (named and alike and small and min(map(_grouped, (first, second))) >= MIN_GROUPED):
-            return None
-        return Units(first.name, second.name, f"`{first.name}` groups the rows of both files, by its name")
-    codes = [_codes(table, column) for table, column in zip(links.records, (first, second), strict=True)]
-    sizes = [np.unique(code, return_counts=True)[1] for code in codes]
-    grouped = min(float(one[one > 1].sum() / one.sum()) if len(one) else 0.0 for one in sizes)
-    small = all(len(one) and one.mean() <= MAX_MEAN for one in sizes)
-    if grouped < MIN_GROUPED or not small or not (named or _identifies(first, second)):
+    return named and names.similarity(first.name, second.name) >= 0.95 and is_small(first) and is_small(second)
+
+
+def _by_name(first: DraftColumn, second: DraftColumn) -> Units:
+    return Units(first.name, second.name, f"`{first.name}` groups the rows of both files, by its name")
+
+
+def _groups(table: pa.Table, column: DraftColumn) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the groups of linked rows by a column, and their sizes; None if they are not like those of units."""
+    (codes,), _ = keys.text_codes([table[column.name]])
+    sizes = np.unique(codes, return_counts=True)[1]
+    if not len(sizes) or sizes.mean() > MAX_MEAN or sizes[sizes > 1].sum() < MIN_GROUPED * sizes.sum():
         return None
-    if agreement(*codes) < MIN_SAME:
+    return codes, sizes
+
+
+def _by_links(
+    first: tuple[DraftColumn, np.ndarray, np.ndarray], second: tuple[DraftColumn, np.ndarray, np.ndarray]
+) -> Units | None:
+    """Return two columns that group the same linked rows, if one of them is named as units or numbers of them are."""
+    (puf, codes, sizes), (eif, others, _) = first, second
+    if not (names_units(puf.name) or names_units(eif.name) or _identifies(puf, eif)):
+        return None
+    if agreement(codes, others) < MIN_SAME:
         return None
     reason = (
-        f"`{first.name}` and `{second.name}` group the same linked rows: {number(len(sizes[0]), 'group')} of up to "
-        f"{number(int(sizes[0].max()), 'row')}"
+        f"`{puf.name}` and `{eif.name}` group the same linked rows: {number(len(sizes), 'group')} of up to "
+        f"{number(int(sizes.max()), 'row')}"
     )
-    return Units(first.name, second.name, reason)
+    return Units(puf.name, eif.name, reason)
 
 
 def _identifies(first: DraftColumn, second: DraftColumn) -> bool:
@@ -78,20 +113,16 @@ def _identifies(first: DraftColumn, second: DraftColumn) -> bool:
     return max(names.names_key(first.name), names.names_key(second.name)) > 0
 
 
-def _grouped(column: DraftColumn) -> float:
-    """Return the share of the records with a value that another record has."""
-    return sum(rows for rows in column.values.values() if rows > 1) / max(column.records, 1)
-
-
-def _codes(table: pa.Table, column: DraftColumn) -> np.ndarray:
-    (codes,), _ = keys.text_codes([table[column.name]])
-    return codes
+def is_small(column: DraftColumn) -> bool:
+    """Return whether the values of a column group its records as units do: few to a value, and some together."""
+    grouped = sum(rows for rows in column.values.values() if rows > 1)
+    return 0 < column.records <= MAX_MEAN * len(column.values) and grouped >= MIN_GROUPED * column.records
 
 
 def lines(sheet: Sheet, units: Units) -> None:
     """Add `units` to a draft: as a question, unless a key repeats."""
     written = f"{{puf: {key((units.puf,))}, eif: {key((units.eif,))}}}"
-    if units.sure:
+    if units.constant is not None:
         sheet.add(f"units: {written}", f"a key repeats: {units.reason} are compared as one")
     else:
         question = f"write {written} to compare households or persons as a whole, or remove the line"

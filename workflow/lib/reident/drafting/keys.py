@@ -45,9 +45,10 @@ def composite(file: File, among: Sequence[str] | None = None) -> list[tuple[str,
 
 
 def _may_identify(column: DraftColumn) -> bool:
-    """Whether a column may be part of a key: no fraction, no date, and no amount by its name."""
+    """Whether a column may be part of a key: no fraction, no date, and no amount or weight by its name."""
     fractions = column.is_numeric and not column.whole
-    return not (fractions or column.dates or (names.names_amount(column.name) and not names.names_key(column.name)))
+    amount = names.names_amount(column.name) or (column.is_numeric and names.names_weight(column.name))
+    return not (fractions or column.dates or (amount and not names.names_key(column.name)))
 
 
 def _may_be_unique(file: File, columns: Sequence[str]) -> bool:

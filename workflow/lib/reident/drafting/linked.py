@@ -12,6 +12,7 @@ from reident.drafting.counterparts import Pair
 from reident.drafting.draft import Missing
 from reident.drafting.links import Key, Links
 from reident.drafting.profile import DraftColumn, File, profile
+from reident.drafting.progress import progress
 from reident.drafting.recodes import Recode
 from reident.drafting.sheet import Sheet, listed, number, scalar, table
 from reident.drafting.sheet import key as key_value
@@ -28,9 +29,12 @@ from reident.sections.exact import rational_text
 from reident.sections.linkage import MAX_LINKING_VARIABLES
 from reident.study.reading import TODO
 
+MAX_NAMED = 40
+"""Columns that a sentence on the terminal names."""
+
 
 class Variable(NamedTuple):
-    """A variable of the draft, with its missing codes by side, and its values in linked records."""
+    """A variable of the draft, with its missing codes by side, its values in linked records, and its level."""
 
     name: str
     pair: Pair
@@ -39,6 +43,7 @@ class Variable(NamedTuple):
     missing: dict[str, Missing]
     linked: tuple[np.ndarray, np.ndarray] | None
     conversion: Conversion | None = None
+    level: str = ""
 
     @property
     def is_open(self) -> bool:
@@ -75,7 +80,12 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     keys = (links_.puf, links_.eif) if links_ else (links.alone(puf), links.alone(eif))
     units = grouping.find(puf, eif, keys, links_)
     named = grouping.with_keys(units, keys)
+    constant = units.constant if units else None
+    if links_ is not None and constant is not None:
+        links_ = links_.of_units(constant)
     variables = find_variables(puf, eif, named, links_)
+    if constant is not None:
+        variables = [variable._replace(level=_level(variable.pair, constant)) for variable in variables]
     left = _left_over(puf, eif, named, variables, links_)
     if not variables and not left:
         raise InputError(
@@ -83,7 +93,7 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
             "distribution. Check that these are the two files, and name columns alike that have the same meaning."
         )
     every = puf.records * eif.records
-    effects, stratum = choose_strata(variables, every)
+    effects, stratum = choose_strata([one for one in variables if constant is None or one.level], every)
     sheet = Sheet()
     draft.head(sheet, out, sources, "A study of two files")
     _files(sheet, puf, eif, keys, links_)
@@ -96,8 +106,13 @@ def make(paths: list[Path], out: Path) -> tuple[str, list[str]]:
     facts = _facts(files, keys, variables, stratum, links_, left)
     facts += [] if units is None else [grouping.fact(units)]
     if links_ is not None:
-        facts += order.facts((puf.name, eif.name), links_, (_values(variable) for variable in variables))
+        facts += order.facts((puf.name, eif.name), links_, (_values(one) for one in variables if one.linked))
     return sheet.text(), facts
+
+
+def _level(pair: Pair, constant: tuple[frozenset[str], frozenset[str]]) -> str:
+    """Return `unit` for a variable with one value in each unit of both files."""
+    return "unit" if pair.puf.name in constant[0] and pair.eif.name in constant[1] else ""
 
 
 def choose_strata(variables: list[Variable], every: int) -> tuple[dict[str, strata.Stratum], str | None]:
@@ -130,10 +145,11 @@ def find_variables(puf: File, eif: File, keys: tuple[Key, Key], links: Links | N
         for file, key in zip((puf, eif), keys, strict=True)
     )
     taken = {*keys[0].columns, *keys[1].columns}
-    result = []
+    result = list[Variable]()
     for pair in counterparts.pairs(ours, theirs, links):
         name = draft.free_name(pair.puf.name, taken)
         taken.add(name)
+        progress(f"{len(result):,} variables are described")
         result.append(_variable(name, pair, links))
     return result
 
@@ -142,11 +158,18 @@ def _variable(name: str, pair: Pair, links: Links | None) -> Variable:
     kind = types.kind([pair.puf, pair.eif])
     linked = counterparts.linked_codes(links, pair)
     recode = recodes.recode(pair, linked) if kind.kind == "categorical" else recodes.NONE
-    missing = {
-        side: draft.missing(column, kind.kind, recode.missing.get(side, ()), recode.values.get(side, ()))
-        for side, column in (("puf", pair.puf), ("eif", pair.eif))
-    }
-    conversion = counterparts.conversion(pair, linked) if kind.kind != "categorical" else None
+    if recodes.is_shift(recode) and counterparts.conversion(pair, linked) is not None:
+        kind, recode = Kind("numeric", "codes of both files differ by one number"), recodes.NONE
+    numeric = kind.kind != "categorical"
+    missing = {}
+    for side, column in (("puf", pair.puf), ("eif", pair.eif)):
+        extra, values = recode.missing.get(side, ()), {*recode.values.get(side, ())}
+        if not numeric:
+            values |= recodes.common(linked)
+        missing[side] = draft.missing(column, kind.kind, extra, values)
+    conversion = counterparts.conversion(pair, linked) if numeric else None
+    if numeric and conversion is None and linked is not None:
+        kind = kind._replace(reason="; ".join([kind.reason, *counterparts.differences(pair, linked)]))
     return Variable(name, pair, kind, recode, missing, linked, conversion)
 
 
@@ -267,13 +290,20 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
     if typed:
         reason = "; ".join(filter(None, (variable.kind.reason, recode.note, _doubt(variable))))
         sheet.add(f"    type: {variable.kind.kind}", reason)
+    if typed and variable.level:
+        sheet.add(f"    level: {variable.level}", "one value in each unit of both files")
     if typed and variable.kind.kind == "date":
         _dates(sheet, pair)
     if recode.integer_coded:
         sheet.add("    integer_coded: true", "" if recode.side else recode.reason)
     _missing(sheet, variable)
+    tables = {side: {code: code for code in item.values} for side, item in variable.missing.items() if item.values}
+    if tables and not recode.side:
+        written = ", ".join(f"{side}: {table(same)}" for side, same in tables.items())
+        sheet.add(f"    recode: {{{written}}}", "values, though they look like missing codes")
     if recode.side:
-        written = TODO if recode.table is None else table(recode.table)
+        tables[recode.side] = tables.get(recode.side, {}) | (recode.table or {})
+        written = TODO if recode.table is None else table(tables[recode.side])
         hidden = (
             f"; {recode.hidden} further codes of fewer than {MIN_RECORDS} records are not written here"
             if recode.hidden
@@ -383,10 +413,10 @@ def _facts(
         or variable.pair.eif.name in files[1].source.grouped
     ]
     if open_ or left:
-        names = listed([*open_, *(columns.puf for columns in left)])
+        names = listed([*open_, *(columns.puf for columns in left)], MAX_NAMED)
         facts.append(f"To be decided of columns in both files: {names}")
     once = [name for name in files[0].columns if name in files[1].columns]
     keyed = [name for name in once if (name in keys[0].columns) != (name in keys[1].columns)]
     if keyed:
-        facts.append(f"In both files, and the key of one of them: {listed(keyed)}")
+        facts.append(f"In both files, and the key of one of them: {listed(keyed, MAX_NAMED)}")
     return facts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from reident.drafting.sheet import listed, number, percent
 from reident.drafting.source import Source
 from reident.errors import InputError
 from reident.intake.keys import positions
+from reident.plausibility.grouping import names_units
 from reident.plausibility.hashing import hashes
 
 MAX_LINKS = 50_000
@@ -26,6 +27,13 @@ _TRIED = 5_000
 
 MIN_OVERLAP = 0.5
 """The smallest share of them that a key column has."""
+
+
+MIN_SINGLE = 50
+"""Links of units of one row from which they tell about rows."""
+
+_MARGIN = 0.1
+"""By how much more linked records agree with the right keys than with others."""
 
 
 class Key(NamedTuple):
@@ -44,7 +52,8 @@ class Key(NamedTuple):
 class Links(NamedTuple):
     """The true links: `n` of them, `unknown` of which name a record that is not in one of the files.
 
-    `records` are the linked records of both files, row by row, and `rows` their places in the files.
+    `records` are the linked records of both files, row by row, and `rows` their places in the files; `single` tells
+    which of them are the only ones with their keys.
     """
 
     source: Source
@@ -54,6 +63,20 @@ class Links(NamedTuple):
     unknown: int
     records: tuple[pa.Table, pa.Table]
     rows: tuple[np.ndarray, np.ndarray]
+    single: np.ndarray
+
+    def of_units(self, constant: Sequence[Collection[str]]) -> Links:
+        """Return the links of units of one row, or where these are few the columns with one value in each unit.
+
+        Which rows of two larger units belong together is not known.
+        """
+        if self.single.sum() < MIN_SINGLE:
+            sides = zip(self.records, constant, strict=True)
+            return self._replace(records=tuple(table.select([*kept]) for table, kept in sides))
+        mask = pa.array(self.single)
+        ours, theirs = self.records
+        rows = self.rows[0][self.single], self.rows[1][self.single]
+        return self._replace(records=(ours.filter(mask), theirs.filter(mask)), rows=rows)
 
     @property
     def compared(self) -> int:
@@ -143,20 +166,31 @@ def find(puf: File, eif: File, iuf: File) -> Links:
             f"{iuf.name}: the keys of {puf.name} and {eif.name} must be in columns of their own. Write one column "
             "for each column of each key."
         )
-    pairs.sort(key=lambda pair: -pair[0])
-    _, first, second = pairs[0]
-    tie = [pair for pair in pairs[1:] if pair[0] > pairs[0][0] - 0.1 and pair[1:] != pairs[0][1:]]
-    tie = [pair for pair in tie if {pair[1].linked, pair[2].linked} == {first.linked, second.linked}]
-    links = _joined(puf, eif, iuf, first, second)
-    if tie:
-        other = _joined(puf, eif, iuf, tie[0][1], tie[0][2])
-        links = _better(links, other)
+    links = _best(puf, eif, iuf, pairs)
     if not links.compared:
         raise InputError(
             f"{iuf.name}: no link joins a record of {puf.name} with one of {eif.name}. Check that the keys are those "
             "of these files."
         )
     return links
+
+
+def _best(puf: File, eif: File, iuf: File, pairs: list[tuple[float, Key, Key]]) -> Links:
+    """Return the links by the likeliest keys: of rows or of units, as linked records agree more often."""
+    best: Links | None = None
+    kinds = dict[tuple[bool, bool], list[tuple[float, Key, Key]]]()
+    for pair in sorted(pairs, key=lambda pair: -pair[0]):
+        kinds.setdefault((pair[1].repeats, pair[2].repeats), []).append(pair)
+    for (score, first, second), *others in kinds.values():
+        links = _joined(puf, eif, iuf, first, second)
+        tie = [pair for pair in others if pair[0] > score - 0.1]
+        if exchanged := [pair for pair in tie if {pair[1].linked, pair[2].linked} == {first.linked, second.linked}]:
+            links = _better(links, _joined(puf, eif, iuf, *exchanged[0][1:]))
+        if best is None or _agreement(links) >= _agreement(best) + _MARGIN:
+            best = links
+    if best is None:
+        raise ValueError("no keys are given")
+    return best
 
 
 def _distinct(source: Source, column: DraftColumn) -> pa.Array:
@@ -179,13 +213,14 @@ def _options(file: File, tried: dict[str, pa.Array], role: str) -> list[tuple[fl
         )
         sets = keys.composite(file, likely[:8])
         options = [option for key in sets for option in _assigned(file, key, overlaps, role)]
-    if not options:  # the links name persons or households, which have several rows
-        named = [name for name in likely if names.names_key(name)]
-        found = [option for name in named for option in _assigned(file, (name,), overlaps, role)]
-        options = [
-            (score, key._replace(reason=f"repeats: {_repeats(file.columns[key.columns[0]])}", repeats=True))
-            for score, key in found
-        ]
+    # The links may name persons or households, which have several rows.
+    taken = {column for _, key in options for column in key.columns}
+    likely = [column for (_, column), share in overlaps.items() if share >= MIN_OVERLAP and column not in taken]
+    for name in dict.fromkeys(likely):
+        if names.names_key(name) or names_units(name):
+            reason = f"repeats: {_repeats(file.columns[name])}"
+            found = _assigned(file, (name,), overlaps, role)
+            options += [(score, key._replace(reason=reason, repeats=True)) for score, key in found]
     return sorted(options, key=lambda option: -option[0])[:20]
 
 
@@ -269,8 +304,19 @@ def _joined(puf: File, eif: File, iuf: File, first: Key, second: Key) -> Links:
     joint = (sides[0][1] >= 0) & (sides[1][1] >= 0)
     linked = [(table_.take(of[joint]), place[of[joint]]) for (table_, of), place in zip(sides, places, strict=True)]
     (ours, our_rows), (theirs, their_rows) = linked
+    alone = [_are_alone(table_, key)[of[joint]] for (table_, of), key in zip(sides, (first, second), strict=True)]
     unknown = int((~complete).sum())
-    return Links(iuf.source, first, second, n, unknown, (ours, theirs), (our_rows, their_rows))
+    return Links(iuf.source, first, second, n, unknown, (ours, theirs), (our_rows, their_rows), alone[0] & alone[1])
+
+
+def _are_alone(records: pa.Table, key: Key) -> np.ndarray:
+    """Return the records with a key that no other one has; bool (n,)."""
+    if not key.repeats:
+        return np.ones(records.num_rows, bool)
+    _, place, sizes = np.unique(
+        hashes([records[name].combine_chunks() for name in key.columns]), return_inverse=True, return_counts=True
+    )
+    return sizes[place] == 1
 
 
 def _records(file: File, key: Key, links: pa.Table, sampled: pa.Table) -> tuple[pa.Table, np.ndarray, np.ndarray]:
@@ -299,7 +345,7 @@ def _better(first: Links, second: Links) -> Links:
     if agreements[1] > agreements[0]:
         first, second = second, first
     gap = abs(agreements[0] - agreements[1])
-    if gap >= 0.1:
+    if gap >= _MARGIN:
         reason = "linked records agree more often than with the two columns exchanged"
         return first._replace(puf=first.puf._replace(reason=f"{first.puf.reason}; {reason}"))
     columns = f"{listed(first.puf.linked)} and {listed(first.eif.linked)}"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reident.drafting import draft, names, types
-from reident.drafting.filerisk import row_key
+from reident.drafting import draft, filerisk, types
 from reident.drafting.profile import profile
 from reident.drafting.sheet import Sheet, code_list, flow, scalar
 from reident.drafting.sheet import key as key_value
@@ -33,13 +32,10 @@ def make(path: Path, out: Path) -> tuple[str, list[str]]:
             f"{path.name}: `{PUFID}` must not be a column, because it is the key of the masked file. Rename the column."
         )
     file = profile(source)
-    key = row_key(file)
+    key = filerisk.row_key(file)
     kinds = {column.name: types.kind([column]) for column in file.columns.values() if column.name not in key.columns}
-    numeric = [
-        name
-        for name, kind in kinds.items()
-        if kind.kind == "numeric" and not (names.names_weight(name) or name == "row")
-    ]
+    weights = {column.name for column in filerisk.weights_of(file)}
+    numeric = [name for name, kind in kinds.items() if kind.kind == "numeric" and name not in {"row", *weights}]
     if not numeric:
         raise InputError(
             f"{path.name}: no column has amounts, which could be micro-aggregated. Check the file and its decimal "

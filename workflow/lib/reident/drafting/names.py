@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 
@@ -32,7 +33,7 @@ tenure home housing ownership ten own housingtenure
 hours hrs weeklyhours stunden hoursworked wkhp hoursperweek
 householdsize hhsize hhmembers familysize members persons npers famsize sizehh
 rent housingcost houscost homecost cost mortgage
-weight wgt gewicht pwgtp
+weight wgt gewicht
 children kids nchild kinder child
 birth dob birthdate dateofbirth birthday geburtsdatum
 birthyear yob yearofbirth geburtsjahr
@@ -69,6 +70,21 @@ _CODES = _set("""
     code occ occupation isco industry ind nace naics zip zipcode postcode postal plz region county district puma
     state municipality fips sector branch department
 """)
+
+
+_WEIGHTS = re.compile(
+    r"(weights?|wei?ghtp?|wgtp?|wgh?t|wt|wtp|wtfinl?|gewicht|poids|peso|wtss(all|nr|nrps)?|hrf|faktor|facteur|factor(el|exp)?|vikt|vekt|vaegt)"
+)
+"""The end of the name of a survey weight, before digits."""
+
+_WEIGHT_WORDS = _set("""
+    gew w wt pond ponderation ponderacion ponderador fac fexp coef coeff waga elevacion expansion hochrechnung extri
+    ipondi finlwgt
+""")
+_WEIGHT_CODES = re.compile(r"[hm]?v005|[drph][bxy]0[4-9]0|(rep|w?rep)wt[ps]?")
+_BODY = _set("weight gewicht poids peso vikt vekt vaegt wt wgt")
+_STATURE = _set("height hgt stature bmi groesse koerpergroesse taille estatura lengte laengd hoyde")
+"""Names that a person's own weight may have, too, and those of what stands beside it then."""
 
 
 @cache
@@ -141,5 +157,12 @@ def names_code(name: str) -> bool:
 
 
 def names_weight(name: str) -> bool:
-    """Whether a name is that of a survey weight."""
-    return _GROUPS["weight"] in _concepts(name) or "gewicht" in joined(name)
+    """Whether a name is that of a survey weight, as surveys and registers of several countries call them."""
+    plain = joined(name).rstrip("0123456789")
+    ends = any(_WEIGHTS.fullmatch(plain, at) for at in range(len(plain)))
+    return ends or bool(set(words(name)) & _WEIGHT_WORDS or _WEIGHT_CODES.fullmatch(joined(name)))
+
+
+def names_own_weight(name: str, others: Iterable[str]) -> bool:
+    """Whether a name is that of a person's own weight, as beside a height."""
+    return joined(name) in _BODY and any(set(words(other)) & _STATURE for other in others)

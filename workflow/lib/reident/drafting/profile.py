@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.drafting import codes, dates, scan
+from reident.drafting.progress import progress
 from reident.drafting.source import Source
 from reident.plausibility.hashing import has_repeats, hashes
 from reident.reading.declared import NOTHING, Declared
@@ -219,5 +220,6 @@ def profile(source: Source) -> File:
             for column, field in zip(columns, batch.schema, strict=True):
                 column.declared = Declared.read(field)
             list(pool.map(DraftColumn.add, columns, batch.columns))
+            progress(f"{source.name}: {columns[0].records if columns else 0:,} records are read")
         list(pool.map(DraftColumn.close, columns))
     return File(source, columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
@@ -12,9 +13,13 @@ from reident.drafting.counterparts import Pair
 from reident.drafting.sheet import number, percent
 from reident.plausibility.crosstable import MIN_LINKS, CrossTable
 from reident.sections.codes import Coding, normaliser
+from reident.sections.codes import number as number_of
 
 _MAX_SINGLE = 0.05
 """The largest share of a file's records whose codes the other file does not have, without a decision on them."""
+
+_MIN_SHIFTED = 5
+"""Codes of a table from which one difference of all is that of numbers."""
 
 _OTHER = {"puf": "eif", "eif": "puf"}
 _LABELS = (
@@ -148,6 +153,31 @@ def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
     if complete and codes.allows("eif", labels) and codes.confirms("eif", labels):
         return _decided(base, codes, "eif", labels, "labels of the same meaning")
     return _from_links(base, codes)
+
+
+def is_shift(recode: Recode) -> bool:
+    """Return whether a table adds one number to every code, as to years of another survey.
+
+    Codes that are merely counted from another one on, with leading zeros or not, are categories.
+    """
+    pairs = [(number_of(code), number_of(to)) for code, to in (recode.table or {}).items()]
+    steps = {to - code for code, to in pairs if code is not None and to is not None}
+    whole = not recode.integer_coded and all(None not in pair for pair in pairs)
+    return whole and len(pairs) >= _MIN_SHIFTED and len(steps) == 1 and abs(steps.pop()) > 1
+
+
+def common(linked: tuple[np.ndarray, np.ndarray] | None) -> set[str]:
+    """Return the codes that both files have, and most of the links that have them in one have in the other, too."""
+    if linked is None:
+        return set()
+    puf, eif = linked
+    both = Counter(puf[puf == eif].tolist())
+    either = Counter(puf.tolist()), Counter(eif.tolist())
+    return {
+        code
+        for code, n in both.items()
+        if code is not None and n >= MIN_LINKS and 2 * n >= max(counts[code] for counts in either)
+    }
 
 
 def _integers(ours: set[str], theirs: set[str]) -> bool:

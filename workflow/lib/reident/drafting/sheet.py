@@ -72,9 +72,11 @@ def number(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Return names of columns for a sentence."""
-    return ", ".join(f"`{name}`" for name in names)
+def listed(names: Sequence[str], most: int | None = None) -> str:
+    """Return names of columns for a sentence, at most so many of them and the number of the others."""
+    shown = ", ".join(f"`{name}`" for name in names[:most])
+    more = len(names) - len(names[:most])
+    return f"{shown} and {more:,} more" if more else shown
 
 
 class Sheet:

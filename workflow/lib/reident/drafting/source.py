@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from reident import reading
 from reident.errors import InputError
 from reident.intake.undeclared import MISSING_WORDS
+from reident.reading import delimited
 from reident.reading.names import DAMAGE, damaged
 from reident.reading.textfile import MARKS, opened, unpacked
 from reident.sections.codes import THOUSANDS, grouped_form, number
@@ -152,6 +153,7 @@ def _text_options(path: Path) -> Iterator[tuple[str, Any, str]]:
         yield "quote", quote, "fields are quoted by it" if quote else "quotation marks are part of the fields"
     cells = [cell.strip() for record in records[1:] for cell in record]
     columns = {name: [cell.strip() for cell in column] for name, *column in zip(*records, strict=True)}
+    cells = [cell for cell in cells if "," in cell or "." in cell]
     commas, points = (sum(map(bool, map(form.fullmatch, cells))) for form in (_COMMA, _POINT))
     if all(map(_THOUSANDS.fullmatch, filter(_COMMA.fullmatch, cells))) and (
         delimiter == "," or _grouped(columns, ",", ".", strict=True)
@@ -186,6 +188,8 @@ def _grouped(columns: dict[str, list[str]], mark: str, decimal: str, *, strict: 
     form, plain = grouped_form(mark, decimal), re.compile(rf"[+-]?\d+({re.escape(decimal)}\d*)?", re.ASCII)
     result = {}
     for name, cells in columns.items():
+        if not any(mark in cell for cell in cells):
+            continue
         having = [cell for cell in cells if form.fullmatch(cell)]
         others = [cell for cell in cells if not form.fullmatch(cell) and cell.casefold() not in MISSING_WORDS]
         numbers = [cell for cell in others if plain.fullmatch(cell)]
@@ -298,6 +302,9 @@ def _parsed(lines: list[str], delimiter: str, quote: str) -> list[list[str]] | N
 
 def _irregular(path: Path, lines: list[str]) -> tuple[str, str, list[list[str]]]:
     """Return the most frequent delimiter of the header, with which reading names the first wrong row; or refuse."""
+    delimited.refuse_separator(path, lines[0])
+    for separator in _DELIMITERS[0]:
+        delimited.refuse_titles(path, [len(row) for row in csv.reader(lines, delimiter=separator)])
     lengths = {len(line.rstrip("\r\n")) for line in lines}
     counts = {delimiter: lines[0].count(delimiter) for delimiter in _DELIMITERS[0]}
     delimiter = max(counts, key=counts.__getitem__)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from reident.errors import Guard, InputError
 from reident.filerisk.settings import FILE, ORIGINAL, PLACE, POPULATION, RiskFileSettings
-from reident.intake import keys
+from reident.intake import identifying, keys
 from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES, StudyWarning, named, of_share
 from reident.intake.sources import Source, narrow
 from reident.intake.values import typed_key
@@ -45,6 +45,8 @@ def coded(
             counted = categories.counted(labels, counts, with_missing=with_missing)
             lines.append(pd.DataFrame({"variable": variable.name, **counted}))
         warnings += _missing_throughout(variable, settings, sources, labels, codes[FILE])
+        if variable in settings.key and not variable.is_numeric and identifying.identifies(typed[FILE]):
+            warnings.append(identifying.warning(NOTABLE, settings.file.file_name, variable.name, "uniques"))
         with guard():
             warnings += _unknown_codes(variable, sources, labels, codes)
         for name, values in codes.items():

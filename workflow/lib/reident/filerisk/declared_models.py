@@ -23,8 +23,8 @@ class PopulationModels(Section):
     """Models of the population from which the file was drawn."""
 
     log_linear: Annotated[tuple[LogLinear, ...], Field(min_length=1, max_length=12)] = ("main", "two-way")
-    """The log-linear models; a list of interactions, such as `[[age, sex], [age, region]]`, is "
-    "one too. Source: METHODS §7.3."""
+    """The log-linear models; a list of interactions, such as `[[age, sex], [age, region]]`, is one too.
+    Source: METHODS §7.3."""
     household: Annotated[Names | None, BeforeValidator(one_or_many(str))] = None
     """The column or columns of the file that identify a household. If absent: the risk of households is not computed.
     Source: METHODS §7.2."""

@@ -107,7 +107,8 @@ def prepare_files(
     text = texts[FILE]
     file = settings.file.file_name
     require_records(settings.file, text.num_rows)
-    order = text.order(guard)
+    # Rows of a unit may have one key, unless each is to be found in another file by it.
+    order = text.order(guard, repeats=bool(settings.household) and ORIGINAL not in texts)
     front: dict[str, pa.Array] = {}
     if not settings.id:
         first = settings.file.first_row
@@ -130,6 +131,9 @@ def prepare_files(
             with guard():
                 original_rows = _same_records(settings, text, texts[ORIGINAL])
     columns, lines, variable_warnings = coding.coded(settings, texts, guard)
+    if text.again.any():
+        with guard():
+            order = _members_in_order(settings, order, text.again, {**columns[FILE], **front})
     give(sinks[FILE], {**front, **columns[FILE]}, order, text.sorted_keys() if settings.id else None)
     _give_population(settings, texts.get(POPULATION), columns.get(POPULATION), sinks[POPULATION])
     if original_rows is None:
@@ -172,6 +176,21 @@ def _households(text: Source, names: Sequence[str], order: np.ndarray) -> np.nda
     return np.unique(code, return_inverse=True)[1].astype(np.int32)
 
 
+def _members_in_order(
+    settings: RiskFileSettings, order: np.ndarray, again: np.ndarray, columns: Mapping[str, pa.Array]
+) -> np.ndarray:
+    """Return rows in which those of one key are in the order of their values; refuse a key of several units."""
+    values = {name: pc.fill_null(column, -1).to_numpy(zero_copy_only=False)[order] for name, column in columns.items()}
+    strange = again & np.append(False, np.diff(values[HOUSEHOLD]) != 0)
+    if strange.any():
+        row = int(order[strange].min()) + settings.file.first_row
+        raise InputError(
+            f"{settings.file.file_name}, row {row}: the key ({', '.join(settings.id)}) is that of rows of several "
+            f"units ({int(strange.sum()):,} such rows). Keep a key to one unit, or name every column of the key."
+        )
+    return order[np.lexsort([*values.values(), np.cumsum(~again)])]
+
+
 def _uneven_weights(weights: pa.Array, column: str, file: str) -> list[StudyWarning]:
     """Warn of weights that vary: DIS takes every inclusion probability to be the same (METHODS §7)."""
     values = weights.to_numpy(zero_copy_only=False)
@@ -185,13 +204,21 @@ def _uneven_weights(weights: pa.Array, column: str, file: str) -> list[StudyWarn
 def _implausible_weights(weights: pa.Array, column: str, file: str) -> list[StudyWarning]:
     """Warn of weights that make the file stand for too many people, with which every estimate comes out too low."""
     values = weights.to_numpy(zero_copy_only=False)
-    mean, total = float(values.mean()), math.fsum(values.tolist())
-    power = 10 ** round(math.log10(mean))
-    is_scaled = power >= MIN_SCALE and math.isclose(mean, power, rel_tol=SCALED) and float(values.std()) > SCALED * mean
-    if not is_scaled and total <= MAX_PEOPLE:
+    code = implausible(values)
+    if not code:
         return []
-    fields: Fields = {"file": file, "column": column, "people": round(total), "mean": round(mean)}
-    return [StudyWarning(UNDERSTATES, "scaled_weights" if is_scaled else "too_many_people", fields)]
+    fields: Fields = {"file": file, "column": column, "people": round(math.fsum(values)), "mean": round(values.mean())}
+    return [StudyWarning(UNDERSTATES, code, fields)]
+
+
+def implausible(weights: np.ndarray) -> str:
+    """Return the warning of weights that make a file stand for too many people; empty for others."""
+    mean, total = float(weights.mean()), math.fsum(weights.tolist())
+    power = 10 ** round(math.log10(mean))
+    is_scaled = power >= MIN_SCALE and math.isclose(mean, power, rel_tol=SCALED)
+    if is_scaled and float(weights.std()) > SCALED * mean:
+        return "scaled_weights"
+    return "too_many_people" if total > MAX_PEOPLE else ""
 
 
 def _population_size(settings: RiskFileSettings, n: int, weights: pa.Array | None, size: int) -> list[StudyWarning]:

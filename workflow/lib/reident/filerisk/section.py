@@ -121,22 +121,22 @@ class FileRisk(Analysis):
     """The key variables, each as a name or as a mapping. If absent: the linking variables. With `puf` or `eif`, the
     name of a linking variable is sufficient."""
     original: UnperturbedFile | None = None
-    """The file before perturbation: the same records by their key, with the columns of the key variables. DIS is then
-    also computed for an intruder who knows the original values. Source: METHODS §7."""
+    """The file before perturbation: the same records by their key. DIS is then also computed for an intruder who
+    knows the original values. Source: METHODS §7."""
     missing: Literal["excluded", "category", "wildcard"] = "excluded"
     """What a missing value of the key means: no cell, a category, or a match with every value (as in sdcMicro and
     µ-ARGUS). Source: METHODS §7.
     """
     collapse: tuple[Collapse, ...] = ()
-    """Coarser codes of key variables, such as regions instead of districts. The report shows which sample uniques are
-    still unique with each of them, and without each variable. Source: METHODS §7."""
+    """Coarser codes of key variables, such as regions instead of districts; the report shows which sample uniques
+    stay unique. Source: METHODS §7."""
     sampling_fraction: float | None = Field(None, gt=0, le=1)
     """The sampling fraction f, the share of the population in the file. Exactly one of this and `weight`."""
     weight: Name | None = None
     """A column of the file with weights; f is 1 divided by their mean."""
     max_order: int | None = Field(None, ge=1)
-    """The largest number of variables of a minimal sample unique. If absent: no limit, for at most 57 key variables.
-    With 58 to 60, `max_order` must be given, at most 7. Source: METHODS §7."""
+    """The largest number of variables of a minimal sample unique. If absent: no limit, for at most 57 key
+    variables. Required with 58 to 60, at most 7. Source: METHODS §7."""
     weighting: Literal["elliot", "normalised"] = "elliot"
     """The weight of a minimal sample unique in the SUDA score. Source: METHODS §7."""
     dis_suda: Literal["elliot-manning", "user-guide"] = "elliot-manning"
@@ -159,8 +159,8 @@ class FileRisk(Analysis):
     linking variable. Source: METHODS §7.5."""
 
     units: Names | None = Field(None, exclude_if=operator.not_)
-    """The columns of the file that identify a unit, such as a household; uniques, k-anonymity, DIS and limits are then
-    also those of units. If absent: the `units` of the study, for `puf` and `eif`. Source: METHODS §7.7.
+    """The columns that identify a unit, such as a household; uniques, k-anonymity, DIS and limits are then also
+    those of units. If absent: the `units` of the study, for `puf` and `eif`. Source: METHODS §7.7.
     """
 
     @property

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from reident import reading
 from reident.errors import Guard
 from reident.intake import keys
-from reident.intake.key_reader import KeyReader, Lookup
+from reident.intake.key_reader import KeyReader, Lookup, as_before
 from reident.intake.ordering import KeyedSpool, Ordered
 from reident.intake.records import Sink, chunk
 from reident.intake.settings import Extract
@@ -64,6 +64,8 @@ class Source:
     ----------
     spool : KeyedSpool
         The key columns, in the order of the study.
+    again : bool (n,)
+        In the order of the key, the records with the key of the one before them; none before the file is ordered.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class Source:
         self.spool = KeyedSpool(pa.schema([(name, pa.string()) for name in self._key]), len(self._key), folder)
         self._batches: dict[str, list[pa.Array]] = {name: [] for name in columns}
         self._order: np.ndarray | None = None
+        self.again = np.empty(0, bool)
 
     def read(self, batches: Iterable[pa.Table]) -> Self:
         """Take all records of the file."""
@@ -101,8 +104,10 @@ class Source:
         """Whether no key is empty or repeats; known once the file is ordered."""
         return self.keys.sound
 
-    def order(self, guard: Guard = contextlib.nullcontext) -> np.ndarray:
+    def order(self, guard: Guard = contextlib.nullcontext, *, repeats: bool = False) -> np.ndarray:
         """Return the rows in the order of the key; of a file without one, in their own; int32 (n,).
+
+        With `repeats`, a key may be that of several records, which are then in the order of the file.
 
         Raises
         ------
@@ -110,16 +115,19 @@ class Source:
             A key that is empty or repeats.
         """
         if self._order is None and not self._key:
-            self._order = np.arange(self.num_rows, dtype=np.int32)
+            self._order, self.again = np.arange(self.num_rows, dtype=np.int32), np.zeros(self.num_rows, bool)
         if self._order is None:
             self.keys.refuse(guard)  # an empty one, which needs no order
-            rows = [np.empty(0, np.int32)]
+            rows, again = [np.empty(0, np.int32)], [self.again]
             with contextlib.closing(Ordered(self.spool, self._folder)) as ordered:
                 for bucket in ordered:
-                    self.keys.look(bucket, self.spool.key(bucket.table))
+                    key = self.spool.key(bucket.table)
+                    if not repeats:
+                        self.keys.look(bucket, key)
                     rows.append(bucket.row.astype(np.int32))
+                    again.append(as_before(key))
             self.keys.refuse(guard)
-            self._order = np.concatenate(rows)
+            self._order, self.again = np.concatenate(rows), np.concatenate(again)
         return self._order
 
     def places(self, other: Source) -> np.ndarray:

@@ -14,14 +14,16 @@ import numpy as np
 import pyarrow as pa
 
 from reident.intake import keys
-from reident.intake.severity import INVALIDATES, NOTABLE, StudyWarning, of_share
+from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES, StudyWarning, of_share
 from reident.language.messages import Fields
 from reident.linkage.tally import cases
+from reident.matching.pairing import MIN_RECORDS, Pairing, tell
 
-Finding = Literal["agree", "unknown", "differ", "another_order", "fully_synthetic"]
-"""All rows agree; no known variable can tell; some rows differ; the rows are in another order; nothing agrees."""
+Finding = Literal["agree", "unknown", "differ", "another_order", "another_key", "fully_synthetic"]
+"""All rows agree; no known variable can tell; some rows differ; the rows are in another order; the rows agree as they
+are in the files, but not by the key; nothing agrees."""
 
-INVALID = ("another_order", "fully_synthetic")
+INVALID = ("another_order", "another_key", "fully_synthetic")
 """Findings after which the matches of a file mean nothing."""
 
 MIN_CORRESPONDENCE = 0.5
@@ -92,13 +94,32 @@ def warnings(file: str, comparison: Correspondence, differ: Mapping[str, int], *
     if comparison.finding == "fully_synthetic":
         fields: Fields = {"file": file, "reason": "keys_differ" if keyed else "rows_differ"}
         return [StudyWarning(INVALIDATES, "fully_synthetic", fields, others, share)]
+    if comparison.finding == "another_key":
+        return [StudyWarning(INVALIDATES, "another_key", {"file": file})]
     if comparison.finding == "differ":
         fields = {"file": file, "rows": differ, "advice": "synthesized" if keyed else "give_id"}
         severity = NOTABLE if keyed else of_share(share)
         return [StudyWarning(severity, "differ", fields, others, share)]
-    if comparison.finding == "unknown" and not keyed:
-        return [StudyWarning(NOTABLE, "unknown_order", {"file": file})]
     return []
+
+
+def judge_pairing(
+    file: str, comparison: Correspondence, by_key: Pairing, by_row: Pairing | None, *, keyed: bool, matched: bool
+) -> tuple[Correspondence, list[StudyWarning]]:
+    """Judge by all variables, synthesized ones too, what known ones do not tell.
+
+    `by_key` are the records as they are matched, `by_row` those of a file with a key as they are in the files; None if
+    the files differ in size. `matched` says whether the matches are all that is asked for.
+    """
+    told = tell(by_key, by_row if keyed else None)
+    if told == "rows":
+        return comparison._replace(finding="another_key"), []
+    if comparison.finding != "unknown" or (told == "key" and by_key.records >= MIN_RECORDS):
+        return comparison, []
+    if told == "neither":
+        fields: Fields = {"file": file, "reason": "keys_differ" if keyed else "rows_differ"}
+        return comparison, [StudyWarning(UNDERSTATES if matched else NOTABLE, "by_chance", fields)]
+    return comparison, [] if keyed else [StudyWarning(NOTABLE, "unknown_order", {"file": file})]
 
 
 def _coded(*columns: pa.ChunkedArray) -> np.ndarray:

@@ -17,12 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.errors import Guard, InputError
+from reident.intake import identifying
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import NOTABLE, UNDERSTATES, StudyWarning, table
 from reident.intake.sources import Source, give, narrow, opened
 from reident.intake.values import Place, typed, typed_codes
 from reident.matching import correspondence
+from reident.matching.pairing import pair
 from reident.matching.section import HOLDOUT, MatchedVariable, Target
 from reident.matching.settings import CONFIDENTIAL, MatchingFileSettings, synthetic_side
 from reident.sections.codes import Coding, clean, normaliser
@@ -95,21 +97,22 @@ def prepare_files(
     with guard():
         targets = _targets(settings, confidential, file)
     original = _typed(settings, confidential)
-    copies = {}
+    copies, orders = {}, {}
     for place, text in enumerate(synthetic):
         if settings.key(place):
             text.order(guard)
         if not (confidential.sound and text.sound):
             continue
         with guard():
-            copies[place] = _typed(settings, text, _order(settings, place, confidential, text))
+            orders[place] = _order(settings, place, confidential, text)
+            copies[place] = _typed(settings, text, orders[place])
         account.add(f"synthetic {place + 1}", text.num_rows)
     account.add("targets", n, {"not_target": int((~targets).sum())})
     counts = {}
     if settings.population_count:
         with guard():
             counts[POPULATION] = _population(settings, settings.population_count, confidential, targets)
-    warnings, correspondences = _compare(settings, original, copies, guard)
+    warnings, correspondences = _compare(settings, original, copies, orders, guard)
     typed_holdout = original.slice(0, 0)
     if holdout is not None:
         account.add("holdout", holdout.num_rows)
@@ -264,12 +267,18 @@ def _population(settings: MatchingFileSettings, name: str, confidential: Source,
 
 
 def _compare(
-    settings: MatchingFileSettings, original: pa.Table, copies: Mapping[int, pa.Table], guard: Guard
+    settings: MatchingFileSettings,
+    original: pa.Table,
+    copies: Mapping[int, pa.Table],
+    orders: Mapping[int, np.ndarray | None],
+    guard: Guard,
 ) -> tuple[list[StudyWarning], pd.DataFrame]:
     """Refuse a category without a code in common; return warnings, and how the rows of each file correspond."""
     warnings, lines = [], []
     variables = [name for name in original.column_names if name not in settings.synthesized]
     keyed = bool(settings.key())
+    distinct = filter(lambda name: identifying.identifies(original[name]), original.column_names)
+    warnings += [identifying.warning(UNDERSTATES, settings.file().file_name, name, "matches") for name in distinct]
     for place, copy in copies.items():
         file = settings.file(place).file_name
         for name in original.column_names:
@@ -277,9 +286,28 @@ def _compare(
                 with guard():
                     warnings += _common_codes(settings.file().file_name, file, name, original[name], copy[name])
         comparison, differ = correspondence.compare(original, copy, variables, keyed=keyed)
+        comparison, told = _judged(settings, original, copy, orders[place], comparison, file)
+        warnings += told
         lines.append((str(place + 1), *comparison))
         warnings += correspondence.warnings(file, comparison, differ, keyed=keyed)
     return warnings, pd.DataFrame(lines, columns=["file", *correspondence.Correspondence._fields])
+
+
+def _judged(
+    settings: MatchingFileSettings,
+    original: pa.Table,
+    copy: pa.Table,
+    order: np.ndarray | None,
+    comparison: correspondence.Correspondence,
+    file: str,
+) -> tuple[correspondence.Correspondence, list[StudyWarning]]:
+    """Judge by all variables which records correspond; `order` are the rows of the synthetic file by a key."""
+    n = original.num_rows
+    by_key = pair(original.columns, copy.columns, n)
+    # The places of the rows of the file, as they are in it, among the confidential records.
+    by_row = None if order is None else pair(original.columns, copy.take(pa.array(np.argsort(order))).columns, n)
+    keyed, matched = order is not None, not settings.closest
+    return correspondence.judge_pairing(file, comparison, by_key, by_row, keyed=keyed, matched=matched)
 
 
 def _common_codes(

@@ -149,8 +149,8 @@ class UncertainTargets(Section):
     """The share of the population in the file: among the records that match in a file, the target's own has this
     probability in total. Source: METHODS §8."""
     population_count: Name | None = None
-    """A column of the confidential file with the estimated number of people in the population who match the record on
-    all known and synthesized variables; positive for every target. Source: METHODS §8."""
+    """A column of the confidential file with the estimated number of people who match the record on all known and
+    synthesized variables; positive for every target. Source: METHODS §8."""
 
     _one_of_them = exactly_one("sampling_fraction", "population_count")
 
@@ -216,7 +216,7 @@ class Matching(Analysis):
     Targets are compared with all synthetic records."""
     uncertain_targets: UncertainTargets | None = None
     """The population that the targets are from, for a second intruder who does not know whether a target is in the
-    file. If absent: the intruder knows that every target is in it. Source: METHODS §8."""
+    file. Source: METHODS §8."""
     closest: Closest | None = Field(None, exclude_if=operator.not_)
     """The distance of each synthetic record to the closest confidential record, and to the closest record of a holdout;
     `{}` takes the defaults. If absent: not measured. Source: METHODS §8.1."""

@@ -32,8 +32,8 @@ class Corresponding(Section):
     """The deviations of the intruder's file from the original file."""
 
     deviating: int = Field(3, ge=0)
-    """The largest number of `variables` of a record that deviate by up to `by`. The number is drawn for each record;
-    each number from 0 to this limit is equally likely."""
+    """The largest number of `variables` of a record that deviate by up to `by`; each number from 0 to it is equally
+    likely."""
     by: Share = 0.3
     """The largest deviation of these variables, up or down, as a share of the value."""
     others_from: Share = 0.01

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from reident.errors import InputError
-from reident.study.named_files import path_problem
+from reident.study.named_files import path_problem, shown_path
 from reident.study.settings import BUNDLED, SETTINGS, check
 
 CONFIG = Path("config", "config.yaml")
@@ -71,7 +71,7 @@ def named_studies(named: list[str], home: Path) -> list[Path]:
         As :func:`study_files`, and for a configuration file that cannot be read.
     """
     if named:
-        return study_files({"study": named}, Path())
+        return study_files({"study": [path for text in named for path in _split(text)]}, Path())
     path = Path(file(home))
     try:
         config = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -91,7 +91,7 @@ def study_files(config: Mapping[str, Any], base: Path) -> list[Path]:
     Raises
     ------
     InputError
-        If `studies` is not a list of paths, or a path contains a brace.
+        If `studies` is not a list of paths, or a path is not valid.
     """
     named, listed = config.get("study"), config.get("studies")
     if isinstance(named, list) and named:
@@ -106,7 +106,7 @@ def study_files(config: Mapping[str, Any], base: Path) -> list[Path]:
         )
     for path in listed:
         if (problem := path_problem(path)) is not None:
-            raise InputError(f"{path} {problem}")
+            raise InputError(f"{shown_path(path)} {problem}")
     return [Path(path) for path in listed]
 
 
@@ -114,8 +114,8 @@ def _split(text: str) -> list[str]:
     """Return the paths of a text with commas between them; a comma in the path of an existing file divides nothing."""
     parts, paths = text.split(","), []
     while parts:
-        ends = (end for end in range(len(parts), 1, -1) if Path(",".join(parts[:end])).is_file())
-        end = next(ends, 1)
-        paths.append(",".join(parts[:end]))
-        parts = parts[end:]
+        ends = (end for end in range(len(parts), 0, -1) if os.path.isfile(",".join(parts[:end])))  # noqa: PTH113 - a name may be too long
+        end = next(ends, 0)
+        paths.append(",".join(parts[:end]) if end else parts[0].strip())
+        parts = parts[max(end, 1) :]
     return paths

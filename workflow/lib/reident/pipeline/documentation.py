@@ -10,9 +10,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+from reident import language
 from reident.language import messages
 from reident.language.sentences import entries
 from reident.page import sentences
@@ -25,18 +26,14 @@ from reident.study.documentation import fill
 CONFIDENTIALITY = "docs/explanation/confidentiality.md"
 
 _HEAD = ("| column | | meaning |", "|---|---|---|")
-_FRACTION = re.compile(r"(^|_)(rate|share|low|high)$")
-_SAID_ABOVE = (
-    "empty if there are fewer",
-    "empty where it is not defined",
-    "empty where it is undefined",
-    "empty where they are not known",
-    "empty without a holdout",
-    "empty without a population",
-    "empty without one",
-    "null where missing",
+_FRACTION = re.compile(r"(^|_)(rate|share|low|high)(_before|_after)?$")
+_SAID_ABOVE = re.compile(
+    r"(empty|null) (without .*|if (undefined|there are fewer|there is one|unknown, as the next two)"
+    r"|where (it is not defined|it is undefined|undefined|they are not known|it has none|nothing is compared))"
+    r"|null where missing"
 )
 """What the head of the page says of all columns."""
+_ARTICLE = re.compile("^(the|an?) (?!same|bin holds|file is)")
 _COUNTED = ("records", "pairs", "units", "members", "links", "claims")
 HOLDS = {
     "records": "keys, links, values of records",
@@ -50,78 +47,111 @@ UNDECLARED = {"records": ["confidential/*.txt"], "labels": []}
 def data_dictionary() -> str:
     """Return the columns that several tables have, and then the tables of every step with their columns."""
     shared = _columns_of_several()
-    parts = ["## Columns of several tables\n", *_HEAD, *(_line(column) for column in shared.values()), ""]
-    return "\n".join([*parts, *(_section(step, shared) for step in STEPS.values())])
+    described: dict[str, str] = {}
+    parts = ["## Columns of several tables\n", *_HEAD, *_lines(shared.values()), ""]
+    return "\n".join([*parts, *(_section(step, shared, described) for step in STEPS.values())])
+
+
+INNER = re.compile(
+    r"simulated/|(\w+/)?prepared/.*\.parquet|(strata|binned)/.*\.parquet|(scores|claims)/|larger/.*counts"
+)
+"""Simulated sources, and files that later steps alone read: their columns are in their declarations."""
 
 
 def _columns_of_several() -> dict[str, TableColumn]:
     """Return the columns that tables share in the same words, by their name; of two, the more frequent."""
-    every = [column for step in STEPS.values() for table in step.tables for column in table.columns]
+    listed = [table for step in STEPS.values() for table in step.tables if not INNER.match(table.path)]
+    every = [column for table in listed for column in table.columns]
     number = Counter(map(_worded, every))
     shared: dict[str, TableColumn] = {}
     for column in sorted(every, key=lambda column: not column.section):
         if number[_worded(column)] > 1 and number[_worded(column)] > number[_worded(shared.get(column.name))]:
-            shared[column.name] = column
+            shared[column.name] = column._replace(only="")
     return {column.name: shared[column.name] for column in every if column.name in shared}
 
 
 def _worded(column: TableColumn | None) -> TableColumn | None:
-    """Return a column without its section: the section of a table stands for those of its columns."""
-    return column and column._replace(section="")
+    """Return a column without its section, which is that of its table, and without the files that alone have it."""
+    return column and column._replace(section="", only="")
 
 
-def _section(step: Step, shared: dict[str, TableColumn]) -> str:
-    return "\n".join([f"## {step.rule}\n", *(_describe(table, shared) for table in step.tables)])
+def _section(step: Step, shared: dict[str, TableColumn], described: dict[str, str]) -> str:
+    return "\n".join([f"## {step.rule}\n", *(_describe(table, shared, described) for table in step.tables)])
 
 
-def _describe(table: Table, shared: dict[str, TableColumn]) -> str:
-    facts = [table.meaning]
+def _describe(table: Table, shared: dict[str, TableColumn], described: dict[str, str]) -> str:
+    """Return what a table is; `described` has the tables so far, to one of which a table alike refers."""
+    facts = [re.sub("^(The|An?) (.)", lambda begun: begun[2].upper(), table.meaning)]
     if table in tables.COMPARE_VARIANTS:
         facts.append(f"The tables are {_either([f'`{compared.path}`' for compared in COMPARED.values()])}.")
     if table.holds != "aggregates":
-        facts.append(f"Holds `{table.holds}`.")
+        facts.append(f"*{table.holds.capitalize()}*.")
     if table.section:
         facts.append(f"§{table.section}.")
-    lines = [f"### `{table.path}`\n", " ".join(facts), ""]
-    if table.columns:
-        lines += _HEAD
-        for elsewhere, columns in itertools.groupby(
-            table.columns, lambda column: _worded(shared.get(column.name)) == _worded(column)
-        ):
-            if elsewhere:
-                lines.append(f"| {', '.join(f'`{column.name}`' for column in columns)} |  |  |")
-            else:
-                lines += [_line(column, table.section) for column in columns]
-        lines.append("")
-    return "\n".join(lines)
+    text = " ".join(facts)
+    names = "".join(f"|{column.name}" for column in table.columns)
+    if (first := described.setdefault(text + names, table.path)) != table.path:
+        return f"### `{table.path}`\n\nAs `{first}`.\n"
+    columns = "\n".join([*_HEAD, *_lines(table.columns, shared, table.section)])
+    if (
+        len(table.columns) > 1
+        and not INNER.match(table.path)
+        and (alike := described.setdefault(columns, table.path)) != table.path
+    ):
+        text += f" Columns as in `{alike}`."
+    elif table.columns and not INNER.match(table.path):
+        text += f"\n\n{columns}"
+    return f"### `{table.path}`\n\n{text}\n"
 
 
-def _line(column: TableColumn, section: str | None = None) -> str:
-    facts = [part for part in column.meaning.split("; ") if part not in _SAID_ABOVE]
-    if column.only:
-        facts.append(f"{column.only} only")
-    if column.section and column.section != section:
-        facts.append(f"§{column.section}")
-    cells = (f"`{column.name}`", _kind(column), "; ".join(facts))
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+def _lines(
+    columns: Iterable[TableColumn], shared: Mapping[str, TableColumn] | None = None, section: str | None = None
+) -> Iterator[str]:
+    """Yield the lines of a table of columns: those in a row of which the same is to be said are on one."""
+
+    def cells(column: TableColumn) -> tuple[str, ...]:
+        if shared and _worded(shared.get(column.name)) == _worded(column):
+            return "", f"{column.only} only" if column.only else ""
+        facts = [part for part in column.meaning.split("; ") if not _SAID_ABOVE.fullmatch(part)]
+        if column.only:
+            facts.append(f"{column.only} only")
+        if shared is not None and column.section and column.section != section:
+            facts.append(f"§{column.section}")
+        return _kind(column), _ARTICLE.sub("", "; ".join(facts))
+
+    for said, alike in itertools.groupby(columns, cells):
+        names = ", ".join(f"`{column.name}`" for column in alike)
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in (names, *said))} |"
 
 
 def glossary() -> str:
-    """Return the terms of the glossaries of reports in English, in their alphabetical order."""
-    english = [entries(file.parent, file.stem).get("en", {}) for file in sentences.files().values()]
-    terms = {term["name"]: term["meaning"] for words in english for term in words.get("terms", {}).values()}
+    """Return the terms of the glossaries of reports on records in English, in their alphabetical order."""
+    terms = {}
+    with language.use("en"):
+        for section in sentences.files():
+            words = sentences.Sentences(section)
+            for key in words.names("terms") if "terms" in words.names() else ():
+                terms[words(f"terms.{key}.name")] = words(f"terms.{key}.meaning")
     lines = [f"| **{name}** | {terms[name]} |" for name in sorted(terms, key=str.casefold)]
     return "\n".join(["| term | meaning |", "|---|---|", *lines])
 
 
 def kinds_of_warnings() -> str:
-    """Return every kind of warning with its English sentence, of several the plural; … stands for a field."""
-    lines = []
+    """Return every kind of warning: the first sentence, which says what is wrong, and the last, which says what to do.
+
+    They are in English, of several the plural; … stands for a field.
+    """
+    lines: list[str] = []
+    ends: dict[str, str] = {}
     for code in sorted(messages.TEXT.names("warnings")):
         template = entries(messages.ENGLISH, "messages")["warnings"][code]
         text = template if isinstance(template, str) else template["other"]
         shown = re.sub(r"{\w+}", "…", " ".join(text.split())).replace("……", "…")
-        lines.append(f"| `{code}` | {shown} |")
+        first, *others = re.split(r"(?<=[.)]) (?=[A-Z])", shown)
+        end = others[-1] if others else ""
+        alike = ends.setdefault(end, code)
+        said = end if alike == code or len(end) < 60 else f"*As `{alike}`.*"
+        lines.append(f"| `{code}` | {first} {said}".rstrip() + " |")
     return "\n".join(["| kind | sentence |", "|---|---|", *lines])
 
 

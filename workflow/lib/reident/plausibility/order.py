@@ -2,6 +2,11 @@
 
 Two files that were taken from one register, in its order, tell by the place of a record who it is. An order is that of
 the rows as they are stored, or that of the keys; the order of a number of the EIF stands for a file sorted by it.
+
+Records are put into cells: their stratum, and then again and again their value of a variable by which the PUF is sorted
+within all cells, upward, downward, or with equal values together, as long as its records without an order would have
+20 changes or more (Σ (n − Σ c²/n) over cells of n records of which c have each value), and at most half as many as
+these if they are only together.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from operator import itemgetter
@@ -14,13 +15,19 @@ import pyarrow as pa
 
 from reident.errors import InputError
 from reident.reading import blocks
-from reident.reading.names import BATCH, TEXT, check_header
+from reident.reading.names import BATCH, TEXT, MissingColumnError, check_header
 from reident.reading.textfile import lines, opened
 from reident.sections.files import SourceFile
 
 MAX_FIELD = blocks.MAX_RECORD
 MAX_NAMED_FIELD = 2**26
 """Characters up to which a field that is too long is told from a quote that is never closed."""
+
+_MAX_TITLES = 20
+"""Lines above the header that are told from rows with a wrong number of fields."""
+
+_SEPARATOR = re.compile(r'\s*"?sep=(.|\\t)"?\s*', re.IGNORECASE)
+"""The line by which a spreadsheet knows the delimiter."""
 
 _CHUNK = 1024
 """Records that are held with all their fields: a wide file has hundreds of fields that the study does not use."""
@@ -33,8 +40,8 @@ def batches(
     keys: Sequence[str],  # noqa: ARG001 - text is always exact
 ) -> Iterator[pa.RecordBatch]:
     """Yield the given columns as text, field by field: by the fast reader, from where it cannot by the exact one."""
-    with _records(path, source) as (header, _):
-        check_header(path, header, wanted)
+    with _records(path, source) as (header, reader):
+        _check_header(path, header, wanted, reader)
     fast = blocks.batches(path, source, header, wanted)
     yield from blocks.proven(fast, lambda: exact_batches(path, source, wanted))
 
@@ -57,6 +64,16 @@ def exact_batches(path: Path, source: SourceFile, wanted: Sequence[str]) -> Iter
             yield _batch(columns, wanted)
 
 
+def _check_header(path: Path, header: list[str], wanted: Sequence[str], reader: Iterator[list[str]]) -> None:
+    """Refuse a header without the wanted columns, or which is below other lines."""
+    try:
+        check_header(path, header, wanted)
+    except MissingColumnError:
+        with contextlib.suppress(csv.Error):
+            refuse_titles(path, [len(header), *map(len, islice(reader, _CHUNK))])
+        raise
+
+
 def column_names(path: Path, source: SourceFile) -> list[str]:
     """Return the names in the header."""
     with _records(path, source) as (header, _):
@@ -74,6 +91,7 @@ def _records(path: Path, source: SourceFile) -> Iterator[tuple[list[str], Iterat
             header = next(reader, None)
             if not header:
                 raise _no_header(path, reader)
+            _refuse_first(path, source, header)
             yield header, reader
         except csv.Error as error:
             raise _irregular(path, source, error) from None
@@ -83,6 +101,39 @@ def _no_header(path: Path, rest: Iterator[list[str]]) -> InputError:
     if any(rest):
         return InputError(f"{path.name}, row 1: the header row is blank. Remove the blank line.")
     return InputError(f"{path.name}: the file is empty. Write a header row and records.")
+
+
+def _refuse_first(path: Path, source: SourceFile, header: Sequence[str]) -> None:
+    """Refuse a first row that is not the header: a separator, or a title that a spreadsheet has filled up."""
+    refuse_separator(path, source.delimiter.join(header))
+    if len(header) > 2 and sum(bool(name.strip()) for name in header) == 1:
+        raise InputError(
+            f"{path.name}, line 1: the line is above the header, such as a title; only one of its {len(header)} fields "
+            "is not empty. Remove what is above the header."
+        )
+
+
+def refuse_separator(path: Path, line: str) -> None:
+    """Refuse a first line such as ``sep=;``, which is no header."""
+    if match := _SEPARATOR.fullmatch(line):
+        sign = match[1].replace("\t", "\\t")
+        raise InputError(
+            f"{path.name}, line 1: the line tells a spreadsheet the delimiter, and is not the header. Remove the line, "
+            f'and declare `delimiter: "{sign}"`.'
+        )
+
+
+def refuse_titles(path: Path, widths: Sequence[int]) -> None:
+    """Refuse lines above the header, such as a title, from the number of fields of the first rows."""
+    width = widths[-1]
+    n = next((len(widths) - at for at, other in enumerate(reversed(widths)) if other != width), 0)
+    # One field less is a header without a name for the row numbers.
+    if width > 1 and 0 < n <= min(_MAX_TITLES, len(widths) - 2) and max(widths[:n]) <= max(1, width - 2):
+        what = "line 1: the line is" if n == 1 else f"lines 1 to {n}: the lines are"
+        raise InputError(
+            f"{path.name}, {what} above the header, such as a title; the rows from line {n + 1} on have {width} fields "
+            f"each. Remove what is above the header."
+        )
 
 
 def _batch(columns: list[list[str]], wanted: Sequence[str]) -> pa.RecordBatch:
@@ -98,6 +149,8 @@ def _check_widths(path: Path, records: list[list[str]], width: int, before: int)
     """Refuse rows that do not have as many fields as the header; a blank line has no field."""
     if len(records[0]) == width and len(set(map(len, records))) == 1:
         return
+    if before == 1:
+        refuse_titles(path, [width, *map(len, records)])
     for offset, record in enumerate(records, start=1):
         if len(record) != width:
             raise InputError(

@@ -99,8 +99,8 @@ class Checklist(Section):
     further: tuple[Annotated[str, Field(min_length=1)], ...] = Field((), max_length=20, exclude_if=operator.not_)
     """Further checklists, which follow the first one, each as `file`."""
     answers: dict[str, Paragraph] = Field(default_factory=dict)
-    """The answers by the id of their question: one paragraph of plain text each. A question with neither an answer nor
-    a result that answers it is reported as not assessed."""
+    """The answers by the id of their question: one paragraph of plain text each. Without an answer and a result, a
+    question is not assessed."""
     decision: BoardDecision | None = None
     """The decision of the board. If absent: the report has a form for it."""
 

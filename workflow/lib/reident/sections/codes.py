@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -165,6 +165,7 @@ def grouped_form(thousands: str, decimal: str) -> re.Pattern[str]:
     )
 
 
+@lru_cache(1 << 16)  # the same codes are in many columns
 def number(text: str) -> float | None:
     """Return the finite number that a text denotes, never a negative zero; None if it is not a number.
 

@@ -87,10 +87,9 @@ class Decision(Section):
     """The limits of the verdict in the report, and whose they are."""
 
     set_by: Line | None = Field(None, exclude_if=_is_absent)
-    """Who set the limits, for example the name of the board, for the first page of the report. If absent: the report
-    says that it is not stated."""
+    """Who set the limits, for the first page of the report. If absent: the report says that it is not stated."""
     set_on: Day | None = Field(None, exclude_if=_is_absent)
-    """The date on which the limits were set, YYYY-MM-DD. If absent: the report says that it is not stated."""
+    """The date on which the limits were set."""
     conditional_rate_at_most: Shares | None = None
     """The largest conditional rate, as a fraction, with which a metric passes. One number for all metrics, or a mapping
     from metrics to numbers. Source: METHODS §6."""

@@ -70,9 +70,9 @@ class SourceFile(Section):
     path: Name
     """The path of the file, relative to the study file."""
     format: Format | None = None
-    """The format of the file. If absent: `fixed-width` if there is a `layout`, otherwise that of the ending (.parquet,
-    .sas7bdat, .xpt, .dta, .sav, .zsav), otherwise `csv`. CSV and fixed-width files may be compressed with gzip.
-    `xport` is SAS transport (version 5 or 8), `stata` is .dta, and `spss` is .sav or .zsav. Spreadsheets are refused.
+    """The format of the file. If absent: `fixed-width` if there is a `layout`, otherwise that of the ending
+    (.parquet, .sas7bdat, .xpt, .dta, .sav, .zsav), otherwise `csv`. CSV and fixed-width files may be compressed
+    with gzip. `xport` is SAS transport (version 5 or 8).
     Source: METHODS §1, on how stored values become text.
     """
     delimiter: Annotated[str, BeforeValidator(_no_escape)] = Field(",", min_length=1, max_length=1)
@@ -89,12 +89,12 @@ class SourceFile(Section):
     """CSV and fixed width: the separator between thousands in numbers, such as `,` in 25,661; a blank stands for one of
     any width, `'` for ’ too. Numbers without it are read as well. If absent: none. Source: METHODS §1."""
     layout: dict[Name, Positions] = Field(default_factory=dict)
-    """Fixed width: the first and last position of each column that the study reads, counted in characters from 1, for
-    example `{pufid: 1-8, sex: 9, age: 10-12}`. Blanks around a value are padding."""
+    """Fixed width: the first and last position of each column that the study reads, in characters from 1. Blanks
+    around a value are padding."""
     pad: dict[Name, Annotated[int, Field(ge=1, le=100)]] = Field(default_factory=dict, exclude_if=operator.not_)
-    """The width of columns whose values are padded with zeros on the left, for example `{pufid: 8}`: `1` and `0001`
-    then both become `00000001`. Keys and codes alike. Values that are longer, or do not consist of digits, stay as
-    they are; codes in the study file are written as padded. Source: METHODS §1."""
+    """The width of columns, of keys or codes, whose values are padded with zeros on the left: with `{pufid: 8}`,
+    `1` and `0001` become `00000001`. Longer values, or other than digits, stay as they are; codes in the study file
+    are written as padded. Source: METHODS §1."""
 
     @property
     def kind(self) -> Format:

@@ -62,8 +62,8 @@ class StudyColumn(Section):
     eif: Name = Field("", validate_default=False)
     """The column of the external intruder file. If absent: the name of the variable."""
     missing: MissingCodes = Field(default_factory=PerFile)
-    """The codes that mean missing, for both files or as `{puf: [...], eif: [...]}`; `""` is an empty cell. No other
-    code is missing. Missing codes are looked up before recoding. Source: METHODS §1."""
+    """The codes that mean missing, for both files or as `{puf: [...], eif: [...]}`; `""` is an empty cell. Looked
+    up before recoding. Source: METHODS §1."""
     recode: Recodes = Field(default_factory=Recodes)
     """The mappings from the codes of each file to those of the study."""
     integer_coded: IntegerCoded = False
@@ -133,15 +133,15 @@ class LinkingVariable(StudyColumn):
     order: tuple[str, ...] | None = Field(None, min_length=2)
     """Categorical: all categories after recoding, from lowest to highest."""
     convert: Conversions | None = Field(None, exclude_if=operator.not_)
-    """Numeric: the mappings from the numbers of a file to those of the study, for each file: `{eif: {times: 1000}}` if
-    the file has thousands; of dates a shift in days, `{eif: {plus: 1}}`. Exact as decimals; after `missing` and
-    `recode`, which are in the unit of the file, and before `coarsen`. Source: METHODS §1."""
+    """Numeric: for each file the mapping of its numbers to those of the study: `{eif: {times: 1000}}` if it has
+    thousands; of dates a shift in days, `{eif: {plus: 1}}`. Exact; after `missing` and `recode`, before `coarsen`.
+    Source: METHODS §1."""
     coarsen: Coarsening | None = Field(None, exclude_if=operator.not_)
-    """Coarser values of the variable in the attack, the same in both files, after `recode`. They are part of the
-    protection: the file before protection does not have them. Source: METHODS §1."""
+    """Coarser values of the variable in the attack, the same in both files, after `recode`. The file before
+    protection does not have them. Source: METHODS §1."""
     level: Literal["member", "unit"] = Field("member", exclude_if=lambda level: level == "member")
     """With `units`: `unit` for a variable that is the same for all members of a unit, such as the tenure of a
-    household; where it is missing in some rows of a unit, it has the value of the others. Source: METHODS §4.7."""
+    household; rows that miss it have the value of the others. Source: METHODS §4.7."""
 
     @model_validator(mode="after")
     def _type_fits(self) -> LinkingVariable:

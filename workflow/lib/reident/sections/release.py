@@ -59,8 +59,8 @@ class Release(Section):
     """Whether readers may take it that no two released records are of one person. If they may not, the statement can
     tell more."""
     released_means: Literal["within"] | None = None
-    """`within` if the file is released only when it is within all limits of the statement: the release itself tells
-    that it is, and the statement takes this as public."""
+    """`within` if the file is released only when it is within all limits: the release itself then tells that, and
+    the statement takes it as public."""
 
     @model_validator(mode="before")
     @classmethod
@@ -165,8 +165,8 @@ class Policy(Section):
     scope: Paragraph
     """One paragraph for every edition: what was done to the numbers, and why."""
     rounding: Literal["nearest", "midpoint", "random"]
-    """How a count becomes a multiple of its base: `nearest`, with ties to the even multiple; `midpoint`, the middle of
-    its class from one multiple to the next; or `random`, one of the two multiples around it."""
+    """How a count becomes a multiple of its base: `nearest`, ties to even; `midpoint`, the middle of its class; or
+    `random`, one of the two multiples around it."""
     small: Small | None = None
     """The counts of which no number is published. If absent: there are none."""
     zero: Literal["small", "shown"] = "shown"

@@ -15,11 +15,11 @@ class Seal(Section):
     """The content of a sealed file beside the code, the ledger, the tables and the report."""
 
     inputs: Literal["hashes", "include"] = "hashes"
-    """What the sealed file has of the source files: `hashes`, their SHA-256, sizes and numbers of rows, or `include`,
-    also the files themselves. With `include` the sealed file is as confidential as they are."""
+    """What the sealed file has of the source files: `hashes`, their SHA-256, sizes and numbers of rows, or
+    `include`, also the files, as confidential as they are."""
     sign_with: Line | None = None
-    """The SSH key that signs, relative to the study file; `~` is your home folder. Either a private key, or the public
-    key of one that the agent of `ssh-add` holds. If absent: the sealed file is not signed."""
+    """The SSH key that signs: a private key, or the public key of one that the agent of `ssh-add` holds; `~` is
+    your home folder. If absent: the sealed file is not signed."""
 
 
 class Signatory(Section):

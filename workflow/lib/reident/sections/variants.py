@@ -31,16 +31,15 @@ class Varied(Section):
     """The values of one setting, or of several settings together, that are compared."""
 
     set: _Paths | None = None
-    """The key that varies, with dots between its sections, as in `metrics.taxicab.alpha`. Write an item of a list by
-    its `name`, as in `linking_variables.age.missing`, or by its number in quotation marks, as
-    `"linking_variables[1].missing"`. If a list of keys is given, all of them take the same value. The value `null`
-    drops an item of a list, such as `linking_variables.occupation`, and its score."""
+    """The key that varies, with dots between its sections. An item of a list is written by its `name`, as in
+    `linking_variables.age.missing`, or by its number in quotation marks, as `"linking_variables[1].missing"`. Of a
+    list of keys, all take the same value. The value `null` drops an item of a list, and its score."""
     values: Annotated[dict[_Word, Any] | list[Any], Field(min_length=1)] | None = None
     """The values of `set`: a list, or a mapping from labels to values. A value that is a list or a section must have a
     label."""
     combinations: dict[_Word, dict[str, Any]] | None = Field(None, min_length=1)
-    """For keys that vary together, instead of `set` and `values`: a mapping from labels to the keys, written as in
-    `set`, and their values. Other keys keep the value of the study."""
+    """For keys that vary together, instead of `set` and `values`: a mapping from labels to the keys and their
+    values."""
     name: (
         Annotated[
             str,

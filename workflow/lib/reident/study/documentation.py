@@ -25,7 +25,6 @@ from pydantic_core import core_schema
 from reident.sections.base import Section
 from reident.sections.checklist import Questions
 from reident.sections.release import Policy
-from reident.sections.seal import SignOff
 from reident.study import settings
 from reident.study.bundled import CONFIG
 from reident.study.model import Study
@@ -33,20 +32,19 @@ from reident.study.model import Study
 _END = "<!-- End of generated table -->"
 _FILE = "files.original"
 """A section with the keys that all files have, and no others."""
+_SIMULATE = "simulate"
+"""The section of examples and tests, whose many keys the page leaves to the schema."""
 _EXAMPLES = Path(__file__).with_name("examples.yaml")
 _SAID_ABOVE = (
-    " If absent: not computed.",
-    " If absent: not measured.",
-    ", as a fraction, with which a metric passes",
+    r" If absent: not (computed|measured)\.",
+    r",? (as a fraction, )?with which (a|the|every) [\w ]+ passes",
     ", as a fraction",
-    " One number for all metrics, or a mapping from metrics to numbers.",
-    " One number for all variables, or a mapping from their names to numbers.",
-    " One number for all scenarios, or a mapping from their names to numbers.",
-    " One number for all targets, or a mapping from their names to numbers.",
-    " with which a metric passes",
+    r" One number for all \w+, or a mapping from (their names|metrics) to numbers\.",
     ", each as a name or as a mapping",
 )
 """What the head of the page says of all keys."""
+_ARTICLE = re.compile(r"^(The|An?) (?!pair is )")
+"""The article of a description that is a noun, which a line of a table does not need."""
 
 
 def fill(page: str, generated: Mapping[str, str]) -> str:
@@ -145,7 +143,6 @@ def readme() -> str:
             "Keys of a checklist": _table_of(Questions),
             "Keys of a rounding policy": _table_of(Policy),
             "Settings of a run": settings.table(bundled),
-            "Keys of a sign-off": _table_of(SignOff),
         },
     )
 
@@ -157,14 +154,31 @@ def _study_keys() -> str:
     file = [key for key in sections["files"] if key.name.startswith(f"{_FILE}.")]
     shared = {"[a file](#a-file)": {key._replace(name=key.name.removeprefix(f"{_FILE}.")) for key in file}}
     parts = ["### The study\n", _table(_with_examples(keys[0] for keys in sections.values()))]
+    said: dict[Key, str] = {}
     own = (key._replace(name=key.name.removeprefix(f"{_FILE}.")) for key in file)
     parts += ["### A file\n", _table(_with_examples(own))]
     for name, keys in sections.items():
-        if len(keys) > 1:
+        if len(keys) > 1 and name != _SIMULATE:
             head, *others = _without_repeats(keys, shared)
-            note = head.meaning.removeprefix(keys[0].meaning).strip()
-            parts += [f"### `{name}`\n", *([f"{note}\n"] if note else []), _table(_with_examples(others))]
+            note = re.sub("^ as (.+)", r"Has the keys of \1.", head.type.removeprefix(keys[0].type))
+            own_keys = itertools.islice(_said_once([keys[0], *others], said), 1, None)
+            parts += [f"### `{name}`\n", *([f"{note}\n"] if note else []), _table(_with_examples(own_keys))]
     return "\n".join(parts)
+
+
+def _said_once(keys: Iterable[Key], said: dict[Key, str]) -> Iterator[Key]:
+    """Yield keys with a reference in place of what `said` has of one of the same last name, type and meaning.
+
+    A key does not name the section of METHODS that the key before it names.
+    """
+    before = ""
+    for full in keys:
+        section = "".join(re.findall(r" (§[\d.]*\d)\.$", full.meaning))
+        key = full._replace(meaning=full.meaning.removesuffix(f" {before}."))
+        before = section or before
+        first = said.setdefault(key._replace(name=key.name.rpartition(".")[2], default=""), key.name)
+        long = len(key.meaning.split()) > 4
+        yield key._replace(meaning=f"As `{first}`.") if long and first != key.name else key
 
 
 def _with_examples(keys: Iterable[Key]) -> list[Key]:
@@ -193,7 +207,7 @@ def _without_repeats(keys: list[Key], shared: dict[str, set[Key]]) -> list[Key]:
         if repeated:
             head = re.sub(r"\[\]$|\.\*$", "", part)
             keys = [
-                key._replace(meaning=f"{key.meaning} Has the keys of {repeated}.") if key.name == head else key
+                key._replace(type=f"{key.type} as {repeated}") if key.name == head else key
                 for key in keys
                 if inside.get(key) not in shared[repeated]
             ]
@@ -275,6 +289,8 @@ def _type(root: dict[str, Any], field: dict[str, Any] | bool) -> str:
         return "anything"
     names = [_type_of(root, variant) for variant in _variants(root, field)]
     short = ["mapping" if name == f"mapping to {names[0]}" else name for name in names]
+    if names == ["text", "list of text"]:
+        return "text or list"
     return _either(list(dict.fromkeys(short)))
 
 
@@ -291,13 +307,16 @@ def _type_of(root: dict[str, Any], variant: dict[str, Any]) -> str:
     if kind == ["number", "string"]:
         return "number or fraction"
     if kind in ("integer", "number"):
-        return f"{'integer' if kind == 'integer' else 'number'} {_range(variant)}".rstrip()
+        limits = _range(variant)
+        return limits if limits == "share" else f"{'integer' if kind == 'integer' else 'number'} {limits}".rstrip()
     if kind == "boolean":
-        return "`true` or `false`"
+        return "boolean"
     return "date" if variant.get("format") == "date" else "text"
 
 
 def _range(variant: dict[str, Any]) -> str:
+    if (variant.get("minimum"), variant.get("maximum")) == (0, 1):
+        return "share"
     if {"minimum", "maximum"} <= set(variant):
         return f"{variant['minimum']:g} to {variant['maximum']:,g}"
     limits = [("≥", "minimum"), (">", "exclusiveMinimum"), ("≤", "maximum"), ("<", "exclusiveMaximum")]
@@ -335,8 +354,9 @@ def _meaning(root: dict[str, Any], field: dict[str, Any]) -> str:
     described = field if "description" in field else _variants(root, field)[0]
     meaning: str = described["description"].replace("|", "\\|").replace("Source: METHODS §", "§")
     for text in _SAID_ABOVE:
-        meaning = meaning.replace(text, "")
-    return meaning
+        meaning = re.sub(text, "", meaning)
+    noun = _ARTICLE.sub("", meaning)
+    return noun[:1].upper() + noun[1:]
 
 
 def files() -> dict[str, str]:

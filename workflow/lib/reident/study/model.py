@@ -66,21 +66,21 @@ class Study(Section):
     agency: str = ""
     """The organisation that releases the file, for the front page."""
     intruder: Line | None = Field(None, exclude_if=operator.not_)
-    """Who could hold a file like the intruder's, or know as much, in a few words for the front page: data brokers, or
-    an employer. If absent: the report says that it is not stated."""
+    """Who could hold a file like the intruder's, in a few words for the front page. If absent: the report says that
+    it is not stated."""
     date: Day | None = None
-    """The date of the report, YYYY-MM-DD. If absent: the report has no date, so its PDF does not conform to PDF/A,
-    which requires one, and `reident seal` gives a warning."""
+    """The date of the report. If absent: its PDF does not conform to PDF/A, which requires one, and `reident seal`
+    gives a warning."""
     predecessor: str | None = Field(None, exclude_if=operator.not_)
-    """The `id` of the study of the earlier release, with which the page over all studies compares this one. If absent:
-    the study whose `id` differs in its year alone, such as survey-2025 for survey-2026."""
+    """The `id` of the study of the earlier release, with which the page over all studies compares this one. If
+    absent: the study whose `id` differs in its year alone."""
     language: Code = DEFAULT_LANGUAGE
     """The language of the report and of the releasable edition: `en` (English) or `de` (German). Tables and messages
     stay in English."""
     font: Name | None = Field(None, exclude_if=operator.not_)
-    """A font file, TrueType or OpenType, with the letters of labels that the fonts of the report lack, such as Chinese;
-    of a collection, its first font. Relative to the study file. If absent: figures and the PDF have boxes in place of
-    such letters, and a warning says so."""
+    """A font file, TrueType or OpenType, with the letters of labels that the fonts of the report lack; of a
+    collection, its first font. If absent: figures and the PDF have boxes in place of such letters, and a warning
+    says so."""
     files: LinkedFiles | None = None
     """The three files that `metrics` compare. Exactly one of this, `microaggregate` and `simulate`."""
     microaggregate: Microaggregate | None = None
@@ -92,8 +92,8 @@ class Study(Section):
     METHODS §4.7.
     """
     strata: Strata = ()
-    """The variables that define the strata: records are compared only if they are equal on all of these. Each is the
-    name of a column of both files, or a section if the files differ. Source: METHODS §2."""
+    """The strata variables: records are compared only if they are equal on all of these. Each is the name of a
+    column of both files, or a section. Source: METHODS §2."""
     linking_variables: tuple[LinkingVariable, ...] = Field((), max_length=MAX_LINKING_VARIABLES)
     """The variables that the intruder compares. Required with `metrics`."""
     binning: Binning = Field(default_factory=Binning)
@@ -117,8 +117,8 @@ class Study(Section):
     """What an intruder who knows the keys of a person could learn about a target. If absent: not computed. Source:
     METHODS §12."""
     confirm: Confirm | None = Field(None, exclude_if=operator.not_)
-    """The confirmation of claims by the values of people, where a released file has no records of people and hence no
-    true links. If absent: claims are confirmed by the true links of `files.iuf`. Source: METHODS §14."""
+    """The confirmation of claims by the values of people, where a released file has no records of people. If
+    absent: by the true links of `files.iuf`. Source: METHODS §14."""
     decision: Decision | None = None
     """The limits of the verdict in the report. If absent: no verdict."""
     utility: Utility | None = Field(None, exclude_if=operator.not_)
@@ -126,7 +126,7 @@ class Study(Section):
     METHODS §13."""
     why: Why | None = Field(None, exclude_if=operator.not_)
     """Which variables carry each confirmed claim, and which coarser values would have prevented it; `{}` takes the
-    defaults. The report has shares alone. If absent: not computed. Source: METHODS §6.3."""
+    defaults. If absent: not computed. Source: METHODS §6.3."""
     checklist: Checklist | None = None
     """The board's checklist on the release, in the report. If absent: the report has none."""
     release: Release | None = None
@@ -138,12 +138,12 @@ class Study(Section):
     )
 
     together: str | None = Field(None, exclude_if=operator.not_)
-    """The name of an item of `variants` whose values exchange the external intruder file with its links: the study then
-    also measures the intruder who holds all of these files. If absent: each file is an intruder of its own. Source:
+    """The name of an item of `variants` whose values exchange the external intruder file with its links: the study
+    then also measures the intruder who holds all of these files. Source:
     METHODS §6.6."""
     confirmed_csv: bool = Field(False, exclude_if=operator.not_)
-    """Whether to write the confirmed and suspected pairs of each metric as CSV too, `confirmed/{metric}.csv`, for a
-    spreadsheet. It has the keys of records, and stays in `results/`. Variants have none."""
+    """Whether to write the confirmed and suspected pairs of each metric as `confirmed/{metric}.csv` too, for a
+    spreadsheet, with the keys of records. Variants have none."""
     seal: Seal = Field(default_factory=Seal)
     """What `reident seal` makes of the study. Source: METHODS §10."""
 
@@ -255,7 +255,8 @@ class Study(Section):
         if side in ("puf", "eif"):
             return () if self.units is not None else tuple(getattr(self.linked_files, side).id)
         if side == SURVEY:
-            return self.risk.described_file.id or ()
+            names = self.risk.described_file.id or ()
+            return () if names == self.risk_units else names  # which repeats; its rows are not named
         return self.matched.key(None if side == "confidential" else int(side.removeprefix("synthetic_")) - 1)
 
     @property

@@ -24,6 +24,9 @@ FONT: Location = ("font",)
 MAX_SHOWN = 300
 """The number of characters of a path that a message shows."""
 
+MAX_PART = 255
+"""The number of bytes of the name of a file or a folder; of more, few file systems have any."""
+
 
 def named_files(study: Study) -> dict[Location, str]:
     """Return the files that a study names, as written, by their location in the study file."""
@@ -70,17 +73,23 @@ def problems(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda 
             problem = _font_problem(path.parent / name)
         if problem is not None and not is_made(path.parent / name):
             line = studyfile.line_of(studyfile.read(path, decide=False)[1], location)
-            text = "".join(letter if letter.isprintable() else "?" for letter in name[:MAX_SHOWN])
-            cut = "…" if len(name) > MAX_SHOWN else ""
-            yield f"{path}, line {line}: `{studyfile.dotted_key(location)}`: {text}{cut} {problem}"
+            yield f"{path}, line {line}: `{studyfile.dotted_key(location)}`: {shown_path(name)} {problem}"
+
+
+def shown_path(name: str) -> str:
+    """Return a path as a message shows it."""
+    text = "".join(letter if letter.isprintable() else "?" for letter in name[:MAX_SHOWN])
+    return text if len(name) <= MAX_SHOWN else f"{text}…"
 
 
 def path_problem(name: str) -> str | None:
-    """Return the problem of the characters of a path, without its subject, and a remedy; None for a valid path."""
+    """Return the problem of the text of a path, without its subject, and a remedy; None for a valid path."""
     if {"{", "}"} & set(name):
         return "contains a brace, which Snakemake reads as a wildcard. Rename the file or its folder."
     if "\0" in name:
         return "contains a NUL character. Correct the path."
+    if max(len(part.encode("utf-8", "surrogatepass")) for part in name.split("/")) > MAX_PART:
+        return f"has a name of more than {MAX_PART} bytes. Rename the file or its folder."
     return None
 
 

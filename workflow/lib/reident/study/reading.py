@@ -147,6 +147,11 @@ def _text(path: Path, content: bytes | None = None) -> str:
         text = (path.read_bytes() if content is None else content).decode("utf-8-sig")
     except OSError as error:
         what = f"the study file cannot be read ({error.strerror}). Check the path."
+        if isinstance(error, FileNotFoundError) and not path.is_absolute():
+            what = (
+                f"the study file does not exist. The path is relative to the working directory {Path.cwd()}, and means "
+                f"{path.absolute()}. Correct it, or give an absolute path."
+            )
         raise _error(path, None, what) from None
     except UnicodeDecodeError:
         raise _error(path, None, "the file is not UTF-8 text. Save it as UTF-8.") from None
@@ -230,7 +235,7 @@ def dotted_key(location: Sequence[str | int]) -> str:
     return "".join(parts).removeprefix(".")
 
 
-def _written(location: Sequence[str | int], data: Any) -> list[str | int]:
+def location_in(data: Any, location: Sequence[str | int]) -> list[str | int]:
     """Return the part of a location that the file has; pydantic adds further parts for unions."""
     parts: list[str | int] = []
     for position, part in enumerate(location):
@@ -251,7 +256,7 @@ def _comma_number(location: Sequence[str | int], data: Any, error: Any) -> tuple
     digits = str(location[-1]) if location else ""
     if error["type"] != "extra_forbidden" or error["input"] is not None or not re.fullmatch(r"[0-9]+", digits):
         return None
-    for part in _written(location, data)[:-1]:
+    for part in location_in(data, location)[:-1]:
         data = data[part]
     keys = list(data)
     before = keys[keys.index(digits) - 1] if digits in keys[1:] else None
@@ -379,7 +384,7 @@ def mistakes(error: ValidationError, data: Any, node: yaml.Node, keys: Mapping[s
         # A list that is too short only because its element is wrong is not a mistake of its own.
         if any(other["loc"][: len(location)] == location != other["loc"] for other in errors):
             continue
-        parts = _written(location, data)
+        parts = location_in(data, location)
         if inner := _INNER_KEY.match(reason):
             location, parts = (*location, *split(inner[1])), [*parts, *split(inner[1])]
             reason = reason[inner.end() :]

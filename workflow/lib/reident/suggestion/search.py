@@ -1,7 +1,13 @@
 """The search for sets of coarser values that meet the limits, best first (METHODS §6.4).
 
 A set has at most one change of each variable. The search is deterministic: it depends on the study and its results
-alone, never on time or on the number of threads.
+alone, never on time or on the number of threads. Sets that meet the limits come first, by their loss; then the others
+by excess, loss, fewer changes, the order of the study. Each step follows the first set that was not followed before:
+
+- one that does not meet the limits by one more or one coarser change, in the order of p/k: p is the share of confirmed
+  records that the change alone prevents (added up over the metrics with limits), k its place from fine to coarse. It is
+  not followed if it loses as much as a set that meets the limits;
+- one that does by one change less, then by one finer change.
 """
 
 from __future__ import annotations

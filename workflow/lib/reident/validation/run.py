@@ -178,7 +178,11 @@ def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wa
 def _with_groups(settings: PreparationSettings, files: dict[str, Wanted]) -> dict[str, Wanted]:
     """Return the files of an attack with the further columns that may group rows."""
     records = {side: files[side] for side in linked.SIDES}
-    paths = {side: file.path for side, file in records.items() if not file.is_made}
+    paths = {
+        side: file.path
+        for side, file in records.items()
+        if not file.is_made and named_files.path_problem(str(file.path)) is None
+    }
     made = {side: list(file.made) for side, file in records.items() if file.made is not None}
     columns = grouping.further(settings, paths, made)
     return files | {

@@ -56,9 +56,9 @@ class Confirm(Section):
     """The variables that the intruder learns from a released record, each as a name or as a mapping. A claim is
     confirmed if the person has all of these values. Source: METHODS §14."""
     within: dict[Name, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
-    """By numeric variable, the largest difference between the released value and that of the person, of dates in days,
-    for example `{age: 1}`. Of a variable of `learn`, 0 if absent. A linking variable that is named here must agree too
-    before a claim is confirmed. Source: METHODS §14."""
+    """By numeric variable, the largest difference between the released value and that of the person, of dates in
+    days. Of a variable of `learn`, 0 if absent. A linking variable that is named here must agree too. Source:
+    METHODS §14."""
 
     @model_validator(mode="after")
     def _names_fit(self) -> Confirm:
