@@ -1,6 +1,7 @@
 """Dates are the numbers of their days, in whatever format they are written (METHODS §1)."""
 
 from datetime import date, datetime, timedelta
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from reident.intake.coarsening import coarsen
 from reident.intake.undeclared import NumberCounts, look_missing_dates
 from reident.intake.values import typed_key
 from reident.plausibility import numbers
+from reident.plausibility.links import Trial
 from reident.sections.coarsening import Coarsening
 from reident.sections.days import DateForm, day_text
 from reident.sections.files import SourceFile
@@ -270,7 +272,9 @@ def test_a_shift_in_days_is_the_only_conversion_of_a_date():
     half, chance = np.arange(400) % 2 == 0, np.full(400, 0.2)
     for eif, proposal in ((puf - 9131, "plus: 9131"), (puf * 1.01, None), (-puf + 1_450_000, None)):
         fifths = np.zeros((2, 400))
-        found = {x.check: x.proposal for x in numbers.check("v", puf, eif, half, fifths, chance, dates=True)}
+        found = {
+            x.check: x.proposal for x in numbers.check("v", puf, eif, half, fifths, chance, Mock(Trial), dates=True)
+        }
         conversions = {
             check: words for check, words in found.items() if check in ("offset", "scale", "linear", "reversed")
         }

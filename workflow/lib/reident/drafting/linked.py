@@ -313,9 +313,19 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
         decide = '; write the table, as in {"a": "1"}, or {} if codes are the same' if recode.table is None else ""
         sheet.add(f"    recode: {{{recode.side}: {written}}}", f"{recode.reason}{hidden}{decide}")
     if typed and isinstance(variable.conversion, Coarser):
-        sheet.remark(f"The numbers of one file are coarser; {variable.conversion.words} makes both alike.", 4)
+        _coarser(sheet, variable.conversion)
     elif typed and isinstance(variable.conversion, Conversion):
         sheet.add(f"    convert: {TODO}", _other_unit(variable, variable.conversion))
+
+
+def _coarser(sheet: Sheet, found: Coarser) -> None:
+    """Ask for what makes the numbers of both files equally coarse; of rounded ones, only tell it."""
+    if found.is_rounding:
+        sheet.remark(f"The numbers of one file are coarser; {found.words} makes both alike.", 4)
+        return
+    for key, value in found.sections.items():
+        reason = "the numbers of one file are coarser, and both are alike so" if key == "coarsen" else "then"
+        sheet.add(f"    {key}: {TODO}", f"{reason}: write {value}, or remove the line")
 
 
 def _dates(sheet: Sheet, pair: Pair) -> None:

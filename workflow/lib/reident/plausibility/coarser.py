@@ -76,9 +76,15 @@ class Coarser(NamedTuple):
     @property
     def words(self) -> str:
         """What the study file declares: `coarsen` first, then `convert` of the finer file."""
+        return ", ".join(f"{key}: {value}" for key, value in self.sections.items())
+
+    @property
+    def sections(self) -> dict[str, str]:
+        """What the study file declares, by key."""
         ends = {"width": self.width, "top": self.top}
         inner = ", ".join(f"{key}: {value:.6g}" for key, value in ends.items() if value is not None)
-        return f"coarsen: {{{inner}}}" + (f", convert: {{{self.side}: {{plus: {self.plus:.6g}}}}}" if self.plus else "")
+        convert = {"convert": f"{{{self.side}: {{plus: {self.plus:.6g}}}}}"} if self.plus else {}
+        return {"coarsen": f"{{{inner}}}", **convert}
 
 
 def converted(ours: np.ndarray, theirs: np.ndarray, *, dates: bool = False) -> Conversion | Coarser | None:
