@@ -120,7 +120,11 @@ def _all_agree(records: Records, codes: Sides, values: Sides | None) -> bool:
 
 
 def _cells(records: Records, columns: list[Sides]) -> Sides:
-    """Return the number of the values of each record and of its stratum; -1 outside the strata, or with one missing."""
+    """Return the number of the values of each record and of its stratum.
+
+    It is -1 outside the strata, with a value missing, or with a number beyond those of the other file, as where people
+    of one age left a panel: no record of the other file can resemble such a record.
+    """
     hashed = {side: joined(records, side, columns) for side in OTHER}
     codes = np.unique(np.concatenate(list(hashed.values())), return_inverse=True)[1]
     n = len(hashed["puf"])
@@ -128,7 +132,11 @@ def _cells(records: Records, columns: list[Sides]) -> Sides:
     for side, own in sides.items():
         own[records.strata[side] < 0] = -1
         for column in columns:
-            own[np.isnan(column[side]) if column[side].dtype.kind == "f" else column[side] < 0] = -1
+            values, others = column[side], column[OTHER[side]]
+            if values.dtype.kind == "f":
+                own[~((values >= np.nanmin(others)) & (values <= np.nanmax(others)))] = -1
+            else:
+                own[values < 0] = -1
     return sides
 
 
