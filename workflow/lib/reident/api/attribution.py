@@ -59,7 +59,7 @@ def attribute_disclosure(
     Raises
     ------
     reident.InputError
-        With the file, the column and the row (from 1), what is wrong, and what to do; never with a value.
+        As :func:`reident.attack` does.
 
     Examples
     --------
