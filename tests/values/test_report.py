@@ -138,3 +138,10 @@ def test_the_verdict_is_said_where_the_study_has_a_limit(tmp_path, released, lim
     decision = {"decision": None if limit is None else {"excess_precision_at_most": limit}}
     text = values.values_overall(Results(write_confirmed(tmp_path / "results", released, **decision)))
     assert text is None if expected is None else expected in text
+
+
+def test_open_points_of_the_method_have_their_option_in_force(results):
+    for found in results.values():
+        lines = rows(values.values_choices(found))
+        assert len(lines) == 3
+        assert all("§14" in line for line in lines)

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from reident.linkage.settings import WHOLE
 from reident.outcomes import LIMITS, VALUES, VERDICT
 from reident.page import style
+from reident.page.choices import Choice, table_of
 from reident.page.columns import columns
 from reident.page.common import FEW, top_of, verdict_on
 from reident.page.layout import block, box, items, paragraphs, table
@@ -191,7 +192,7 @@ def values_table(results: Results) -> str:
     )
     return table(
         TEXT("table.caption", level=declared(results.level), file=RATES, undefined=UNDEFINED),
-        *columns(lines, HEADING, "metric:once@1fr"),
+        *columns(lines, HEADING, "metric:once"),
         *columns(
             lines,
             TEXT,
@@ -199,6 +200,17 @@ def values_table(results: Results) -> str:
             group="table.columns",
         ),
         kind="compact",
+    )
+
+
+@block(RATES)
+def values_choices(results: Results) -> str:  # noqa: ARG001 - every block takes the results
+    """Show what METHODS decides where the sources are silent, with the other options."""
+    return table_of(
+        [
+            Choice(TEXT(f"choices.{key}.choice"), TEXT(f"choices.{key}.in_force"), TEXT(f"choices.{key}.others"), "§14")
+            for key in ("ties", "guess", "strata")
+        ]
     )
 
 
