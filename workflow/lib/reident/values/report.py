@@ -18,7 +18,7 @@ from reident.page.layout import block, box, items, paragraphs, table
 from reident.page.sentences import Sentences
 from reident.page.style import Figure
 from reident.page.terms import some, title
-from reident.page.wording import UNDEFINED, declared, defined, escape, fixed, label_cells, listed, number, percent, span
+from reident.page.wording import UNDEFINED, declared, defined, escape, fixed, label_cells, listed, number, percent
 from reident.values.settings import EVERYONE, UNUSUAL
 
 if TYPE_CHECKING:
@@ -88,7 +88,16 @@ def _people_of(results: Results, metric: str, excess: float) -> str:
 
 def _points(share: float) -> str:
     """Return a difference of shares in percentage points."""
-    return TEXT("points", n=fixed(100 * share, 1)) if defined(share) else UNDEFINED
+    return TEXT("points", n=_signed(share)) if defined(share) else UNDEFINED
+
+
+def _signed(share: float) -> str:
+    return fixed(100 * share, 1).replace("-", "\u2212") if defined(share) else UNDEFINED
+
+
+def _between(low: float, high: float) -> str:
+    """Return an interval of differences, in percentage points without the unit."""
+    return TEXT("between", low=_signed(low), high=_signed(high))
 
 
 @block(RATES)
@@ -119,7 +128,7 @@ def _compared(line: pd.Series) -> str:
     if not defined(line["excess_low"]):
         return TEXT("findings.alone", excess=excess)
     key = "more" if line["excess_low"] > 0 else "chance"
-    return TEXT(f"findings.{key}", excess=excess, interval=span(line["excess_low"], line["excess_high"]))
+    return TEXT(f"findings.{key}", excess=excess, interval=_between(line["excess_low"], line["excess_high"]))
 
 
 @block(RATES, STRATA)
@@ -216,5 +225,5 @@ def values_choices(results: Results) -> str:  # noqa: ARG001 - every block takes
 
 def _with_interval(excess: float, low: float, high: float) -> str:
     """Return an excess in percentage points, with its interval where there is one."""
-    points = fixed(100 * excess, 1) if defined(excess) else UNDEFINED
-    return TEXT("with_interval", points=points, interval=span(low, high)) if defined(low) else points
+    points = _signed(excess)
+    return TEXT("with_interval", points=points, interval=_between(low, high)) if defined(low) else points
