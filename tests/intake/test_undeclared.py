@@ -128,7 +128,7 @@ TOP = [*range(900, 998), *[998] * 20]
 
 @pytest.mark.parametrize(
     ("links", "severity"),
-    [(range(118), "notable"), (range(106), "notable"), (range(105), "understates"), ((), "understates")],
+    [(range(118), "notable"), (range(109), "notable"), (range(108), "understates"), ((), "understates")],
 )
 def test_links_tell_a_top_code_from_a_missing_one(links, severity):
     found = warned(list(map(str, TOP)), list(map(str, range(900, 1018))), kind="numeric", links=links)

@@ -297,3 +297,16 @@ def test_units_with_several_partners_are_counted(links):
         shares.append((sum(len(one) > 1 for one in partners.values()) / len(partners), len(partners)))
     assert [(one.statistic, one.n) for one in found] == [max(shares)]
     assert found[0].severity == ("understates" if max(shares)[0] >= 0.2 else "")
+
+
+def test_a_missing_code_near_the_largest_numbers_is_grave_and_a_top_code_is_none():
+    """`undeclared_missing` leaves a heap at the top to the links (METHODS §1)."""
+    study = people(600, 500)
+    age, lost = study.puf["age"], np.random.default_rng(2).random(600) < 0.12
+    severities = []
+    for ages in (np.where(lost, 88.0, age), np.minimum(age, 70.0)):
+        lines = checked(changed(study, "puf", age=ages))
+        severities.append(
+            lines.loc[(lines["scope"] == "age") & (lines["check"] == "spread_code_puf"), "severity"].tolist()
+        )
+    assert severities == [["understates"], []]

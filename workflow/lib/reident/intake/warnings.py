@@ -44,7 +44,7 @@ Texts = Mapping[tuple[str, str], CodeTexts]
 Records = Mapping[str, RecordReader]
 """The PUF and the EIF as they are typed, by side."""
 
-_TOLD = 0.05
+_TOLD = 0.1
 """A share of the links with a code from which on they tell whether it is a top code (METHODS §1.1, `spread_code`)."""
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import bdtrc
 
 from reident.intake.severity import NOTABLE, UNDERSTATES
+from reident.intake.undeclared import are_codes
 from reident.plausibility import coarser, conversions
 from reident.plausibility.coarser import Coarser
 from reident.plausibility.findings import MIN_LINKS, Finding
@@ -96,7 +97,8 @@ def check(
     for side, (own, other) in (("puf", (x, y)), ("eif", (y, x))):
         if len(spread := spread_values(own, other)):
             share = float(np.isin(own, spread).mean())
-            is_grave = share >= MIN_GRAVE and trial.finds_more_if_missing(side, spread)
+            looks_missing = bool(are_codes(spread, dates=dates).all())  # `undeclared_missing` leaves top codes to this
+            is_grave = share >= MIN_GRAVE and (looks_missing or trial.finds_more_if_missing(side, spread))
             severity = UNDERSTATES if is_grave else NOTABLE
             yield Finding(name, f"spread_code_{side}", share, n=n, severity=severity, proposal="missing")
 
