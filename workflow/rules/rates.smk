@@ -100,7 +100,12 @@ rule count_members:
 rule compare_protection:
     """Put the rates before and after protection beside each other, on chains of steps that close."""
     input:
-        tables=PLAN.protection,
+        tables=PLAN.listed(
+            PLAN.result("rate", "rates.csv"),
+            PLAN.result("stratify", "strata/manifest.csv"),
+            PLAN.before_protection("rate", "rates.csv"),
+            PLAN.before_protection("stratify", "strata/manifest.csv"),
+        ),
     output:
         rates=report(
             "results/{study}/protection/rates.csv",

@@ -44,7 +44,7 @@ rule try_recodings:
 rule suggest:
     """Tell for each study which coarser values bring its rates under its limits, and lose least."""
     input:
-        suggestions=PLAN.suggested,
+        suggestions=PLAN.of_studies("try_recodings", "suggest/suggestions.csv"),
     log:
         "results/suggest.log",
     localrule: True

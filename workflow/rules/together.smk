@@ -9,7 +9,12 @@ Makes  together/rates.csv: the rates with each file alone, with any, with all, a
 rule join_files:
     """Count what any, all and exactly k of the files find, on chains of steps that close."""
     input:
-        unpack(PLAN.joined),
+        puf=PLAN.listed(
+            PLAN.result("prepare", "prepared/puf.parquet"),
+            PLAN.of_intruders("prepare", "prepared/puf.parquet"),
+        ),
+        eif=PLAN.of_intruders("prepare", "prepared/eif.parquet"),
+        pairs=PLAN.of_intruders("confirm", "confirmed/{metric}.pairs.parquet"),
         clusters=PLAN.result("prepare", "prepared/clusters.parquet"),
         strata=PLAN.result("stratify", "strata/puf.parquet"),
         manifest=PLAN.result("stratify", "strata/manifest.csv"),

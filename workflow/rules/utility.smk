@@ -9,7 +9,10 @@ Makes  results/{study}/utility/summary.csv: the measures of the whole study; var
 rule measure_utility:
     """Compare the released records with the same records before protection, on chains of steps that close."""
     input:
-        tables=PLAN.untreated,
+        tables=PLAN.listed(
+            PLAN.before_protection("prepare", "prepared/puf.parquet"),
+            PLAN.result("prepare", "prepared/puf.parquet"),
+        ),
     output:
         summary=report(
             "results/{study}/utility/summary.csv",

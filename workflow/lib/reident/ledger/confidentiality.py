@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reident.errors import InputError
-from reident.pipeline.steps import STEPS
+from reident.pipeline.release import ROOT
 
 OTHERS = 0o077
 """The permissions of the group and of everyone else, as bits of a file's mode."""
@@ -22,8 +22,9 @@ OF_CHECKOUT = "README.md"
 MIN_FILE = 2**20
 """Bytes that a file of a run may need."""
 
+_ADAPTERS = sorted(path.name for path in (ROOT / "workflow/scripts").glob("*.py"))
 # The brackets: the text in which bash searches holds the pattern too.
-_STEPS = "|".join(f"*/.snakemake/script[s]/*.{step}.py*" for step in (*STEPS, "suggest", "all"))
+_STEPS = "|".join(f"*/.snakemake/script[s]/*.{name}*" for name in _ADAPTERS)
 
 SILENT_STEPS = (
     'if [ -n "$BASH_VERSION" ]; then set -eo pipefail; '

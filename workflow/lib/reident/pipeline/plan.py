@@ -114,15 +114,6 @@ class Plan:
         return members.at(place)
 
     @property
-    def suggested(self) -> list[str]:
-        """The results of the search for coarser values, of the studies of the run that have limits on rates."""
-        return [
-            str(RESULTS / name / "suggest/suggestions.csv")
-            for name, members in self.families.items()
-            if steps.STEPS["try_recodings"].wanted(members.study)
-        ]
-
-    @property
     def releasable(self) -> list[str]:
         """The studies of the run that have a releasable edition."""
         return [name for name, members in self.families.items() if members.study.release is not None]
@@ -174,6 +165,43 @@ class Plan:
         return lambda wildcards: [
             self.path(wildcards, rule, path.format(metric=metric), metric) for metric in self.study(wildcards).chosen
         ]
+
+    def listed(self, *given: WildcardFunction) -> WildcardFunction:
+        """Give the results of several functions in one list."""
+
+        def ask(wildcards: Any) -> list[str]:
+            answers = [answer(wildcards) for answer in given]
+            return [path for own in answers for path in ([own] if isinstance(own, str) else own)]
+
+        return ask
+
+    def before_protection(self, rule: str, path: str) -> WildcardFunction:
+        """Give a result of a step in the attack on the file before protection."""
+
+        def ask(wildcards: Any) -> str:
+            members, place = self.family(wildcards.study)
+            return self.path(wildcards, rule, path, place=members.before(place))
+
+        return ask
+
+    def of_intruders(self, rule: str, path: str) -> WildcardFunction:
+        """Give a result of a step in the attack with each file of `together`, those of a metric after one another."""
+
+        def ask(wildcards: Any) -> list[str]:
+            members, _ = self.family(wildcards.study)
+            metrics = members.study.chosen if "{metric}" in path else (None,)
+            return [
+                self.path(wildcards, rule, path.format(metric=metric), metric, place)
+                for metric in metrics
+                for place in members.intruders.values()
+            ]
+
+        return ask
+
+    def of_studies(self, rule: str, path: str) -> list[str]:
+        """Return a result of a step, of the studies of the run that may ask for it."""
+        asking = (name for name, members in self.families.items() if steps.STEPS[rule].wanted(members.study))
+        return [str(RESULTS / name / path) for name in asking]
 
     def accounts(self, wildcards: Any) -> list[str]:
         """Return the row accounts of a study."""
@@ -232,41 +260,6 @@ class Plan:
         members, _ = self.family(wildcards.study)
         path = steps.COMPARED[wildcards.table].path
         return [str(RESULTS / members.study.id / member.place / path) for member in members.members]
-
-    def protection(self, wildcards: Any) -> list[str]:
-        """Return the rates and the strata of a study, and those of the attack on the file before protection."""
-        members, place = self.family(wildcards.study)
-        return [
-            self.path(wildcards, rule, path, place=at)
-            for at in (place, members.before(place))
-            for rule, path in (("rate", "rates.csv"), ("stratify", "strata/manifest.csv"))
-        ]
-
-    def joined(self, wildcards: Any) -> dict[str, list[str]]:
-        """Return the inputs of joining the attacks with several files: those of each metric follow one another.
-
-        The public use file is that of the study first, then that of each attack.
-        """
-        members, _ = self.family(wildcards.study)
-        places, metrics = members.intruders.values(), members.study.chosen
-
-        pairs = [
-            self.path(wildcards, "confirm", f"confirmed/{name}.pairs.parquet", name, at)
-            for name in metrics
-            for at in places
-        ]
-        return {
-            "puf": [self.path(wildcards, "prepare", "prepared/puf.parquet", place=at) for at in ("", *places)],
-            "eif": [self.path(wildcards, "prepare", "prepared/eif.parquet", place=at) for at in places],
-            "pairs": pairs,
-        }
-
-    def untreated(self, wildcards: Any) -> list[str]:
-        """Return the prepared records of a study before protection, and after it."""
-        members, place = self.family(wildcards.study)
-        return [
-            self.path(wildcards, "prepare", "prepared/puf.parquet", place=at) for at in (members.before(place), place)
-        ]
 
     def reported(self, wildcards: Any) -> dict[str, Any]:
         """Return the tables that the report shows and the sources that it depends on; it reads no other table."""

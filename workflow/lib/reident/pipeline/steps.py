@@ -39,6 +39,8 @@ class Step:
     tables: tuple[Table, ...]  # what it makes
     # Which studies ask for it: those with this section, or for which this function says so; every one if empty.
     asked_by: str = ""
+    # Where a command of its own asks for it: the function that says whether a run of the study does so, too.
+    in_runs: str = ""
     settings: str = ""  # the function that makes its settings of the study, and with `by_metric` of a metric
     after: tuple[str, ...] = ()  # the steps whose results it reads
     compiled: bool = False  # whether it runs kernels
@@ -65,7 +67,7 @@ class Step:
 
     def on_request(self, study: Study) -> bool:
         """Return whether only a command of its own asks for it, and no run of the study."""
-        return self.rule == "try_recodings" and (study.why is None or not study.why.suggest)
+        return bool(self.in_runs) and not _function(self.in_runs)(study)
 
     def before(self, metric: str | None) -> tuple[str, ...]:
         """Return the steps whose results it reads for a metric: scoring reads bins and weights only where needed."""

@@ -29,3 +29,8 @@ def suggesting(study: Study) -> SuggestionSettings:
 def is_limited(study: Study) -> bool:
     """Return whether the study has limits on rates, which coarser values may meet."""
     return study.metrics is not None and study.decision is not None and bool(study.decision.given("metrics"))
+
+
+def is_asked(study: Study) -> bool:
+    """Return whether every run of the study searches for coarser values, not `snakemake suggest` alone."""
+    return study.why is not None and study.why.suggest
