@@ -48,7 +48,7 @@ rule assess_attribution:
         records="results/{study}/attribution/records.parquet",
         summary=report(
             "results/{study}/attribution/summary.csv",
-            caption="../report/attribution.rst",
+            caption="../lib/reident/attribution/summary.rst",
             category="{study}",
             labels={"result": "Attribute disclosure", "format": "CSV"},
         ),

@@ -29,7 +29,7 @@ rule challenge:
     output:
         attacks=report(
             "results/{study}/attacks.csv",
-            caption="../report/attacks.rst",
+            caption="../lib/reident/challenge/attacks.rst",
             category="{study}",
             labels={"result": "Attacks at hand", "format": "CSV"},
         ),

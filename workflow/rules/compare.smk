@@ -12,7 +12,7 @@ rule compare_variants:
     output:
         comparison=report(
             "results/{study}/comparison/{table}.csv",
-            caption="../report/comparison.rst",
+            caption="../lib/reident/pipeline/comparison.rst",
             category="{study}",
             labels={"result": "Comparison of variants: {table}", "format": "CSV"},
         ),

@@ -17,13 +17,13 @@ rule edition:
         counts="results/{study}/edition/edition.csv",
         html=report(
             "reports/{study}/releasable/edition.html",
-            caption="../report/edition.rst",
+            caption="../lib/reident/edition/edition.rst",
             category="{study}",
             labels={"result": "Releasable edition", "format": "HTML"},
         ),
         pdf=report(
             "reports/{study}/releasable/edition.pdf",
-            caption="../report/edition.rst",
+            caption="../lib/reident/edition/edition.rst",
             category="{study}",
             labels={"result": "Releasable edition", "format": "PDF"},
         ),

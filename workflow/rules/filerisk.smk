@@ -75,7 +75,7 @@ rule assess_file:
         records="results/{study}/filerisk/records.parquet",
         summary=report(
             "results/{study}/filerisk/summary.csv",
-            caption="../report/filerisk.rst",
+            caption="../lib/reident/filerisk/summary.rst",
             category="{study}",
             labels={"result": "Risk of one file", "format": "CSV"},
         ),

@@ -44,7 +44,7 @@ rule extrapolate:
     output:
         rates=report(
             "results/{study}/larger/rates.csv",
-            caption="../report/larger.rst",
+            caption="../lib/reident/larger/rates.rst",
             category="{study}",
             labels={"result": "A larger intruder", "format": "CSV"},
         ),

@@ -71,7 +71,7 @@ rule match:
         records="results/{study}/matching/records.parquet",
         summary=report(
             "results/{study}/matching/summary.csv",
-            caption="../report/matching.rst",
+            caption="../lib/reident/matching/summary.rst",
             category="{study}",
             labels={"result": "Matching-based risk", "format": "CSV"},
         ),
@@ -106,7 +106,7 @@ rule measure_distances:
         records="results/{study}/matching/closest.parquet",
         closest=report(
             "results/{study}/matching/closest.csv",
-            caption="../report/closest.rst",
+            caption="../lib/reident/distances/closest.rst",
             category="{study}",
             labels={"result": "Distance to the closest record", "format": "CSV"},
         ),

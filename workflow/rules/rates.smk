@@ -33,7 +33,7 @@ rule rate:
     output:
         rates=report(
             "results/{study}/rates.csv",
-            caption="../report/rates.rst",
+            caption="../lib/reident/linkage/rates.rst",
             category="{study}",
             labels={"result": "Rates", "format": "CSV"},
         ),
@@ -45,7 +45,7 @@ rule rate:
         agreement_claims="results/{study}/surest/agreement.csv",
         surest=report(
             "results/{study}/surest/summary.csv",
-            caption="../report/surest.rst",
+            caption="../lib/reident/linkage/surest.rst",
             category="{study}",
             labels={"result": "The surest claims", "format": "CSV"},
         ),
@@ -109,7 +109,7 @@ rule compare_protection:
     output:
         rates=report(
             "results/{study}/protection/rates.csv",
-            caption="../report/protection.rst",
+            caption="../lib/reident/protection/rates.rst",
             category="{study}",
             labels={"result": "Rates before and after protection", "format": "CSV"},
         ),

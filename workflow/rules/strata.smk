@@ -17,7 +17,7 @@ rule stratify:
     output:
         manifest=report(
             "results/{study}/strata/manifest.csv",
-            caption="../report/manifest.rst",
+            caption="../lib/reident/linkage/manifest.rst",
             category="{study}",
             labels={"result": "Strata", "format": "CSV"},
         ),
@@ -53,7 +53,7 @@ rule bin:
         eif="results/{study}/binned/eif.parquet",
         cutpoints=report(
             "results/{study}/binned/cutpoints.csv",
-            caption="../report/cutpoints.rst",
+            caption="../lib/reident/linkage/cutpoints.rst",
             category="{study}",
             labels={"result": "Bins", "format": "CSV"},
         ),

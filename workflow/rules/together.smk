@@ -21,7 +21,7 @@ rule join_files:
     output:
         rates=report(
             "results/{study}/together/rates.csv",
-            caption="../report/together.rst",
+            caption="../lib/reident/together/rates.rst",
             category="{study}",
             labels={"result": "An intruder with several files", "format": "CSV"},
         ),

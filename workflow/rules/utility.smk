@@ -16,7 +16,7 @@ rule measure_utility:
     output:
         summary=report(
             "results/{study}/utility/summary.csv",
-            caption="../report/utility.rst",
+            caption="../lib/reident/utility/summary.rst",
             category="{study}",
             labels={"result": "Utility", "format": "CSV"},
         ),

@@ -16,7 +16,7 @@ rule confirm_values:
     output:
         rates=report(
             "results/{study}/values/rates.csv",
-            caption="../report/values.rst",
+            caption="../lib/reident/values/rates.rst",
             category="{study}",
             labels={"result": "Confirmation by values", "format": "CSV"},
         ),

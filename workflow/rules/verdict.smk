@@ -17,7 +17,7 @@ rule judge:
         limits="results/{study}/verdict/limits.csv",
         verdict=report(
             "results/{study}/verdict/summary.csv",
-            caption="../report/verdict.rst",
+            caption="../lib/reident/verdict/summary.rst",
             category="{study}",
             labels={"result": "Verdict", "format": "CSV"},
         ),
