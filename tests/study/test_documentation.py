@@ -135,5 +135,6 @@ def test_examples_are_of_keys_and_are_values_of_them():
         for name, field in fields.items()
         if name.startswith("files.original.")
     }
-    for key, example in yaml.load(documentation._EXAMPLES.read_text("utf-8"), _Editor).items():  # noqa: S506
-        jsonschema.validate(example, {**fields[key], "$defs": root["$defs"]})
+    for file in documentation._EXAMPLES:
+        for key, example in yaml.load(file.read_text("utf-8"), _Editor).items():  # noqa: S506
+            jsonschema.validate(example, {**fields[key], "$defs": root["$defs"]})

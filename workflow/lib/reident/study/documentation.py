@@ -35,7 +35,8 @@ _FILE = "files.original"
 """A section with the keys that all files have, and no others."""
 _SIMULATE = "simulate"
 """The section of examples and tests, whose many keys the page leaves to the schema."""
-_EXAMPLES = Path(__file__).with_name("examples.yaml")
+_EXAMPLES = sorted(Path(__file__).parents[1].glob("*/examples.yaml"))
+"""The examples of keys: of the sections of an analysis in its folder, of all others beside this module."""
 _SAID_ABOVE = (
     r" If absent: not (computed|measured)\.",
     r",? (as a fraction, )?with which (a|the|every) [\w ]+ passes",
@@ -176,7 +177,7 @@ def _said_once(keys: Iterable[Key], said: dict[Key, str]) -> Iterator[Key]:
 
 def _with_examples(keys: Iterable[Key]) -> list[Key]:
     """Return keys with an example in the place of a default that they do not have."""
-    examples = yaml.safe_load(_EXAMPLES.read_text(encoding="utf-8"))
+    examples = {key: value for file in _EXAMPLES for key, value in _read(file).items()}
     shown = []
     for key in keys:
         example = ""
@@ -185,6 +186,10 @@ def _with_examples(keys: Iterable[Key]) -> list[Key]:
             example = f"*`{text.removesuffix('...' + chr(10)).strip()}`*"
         shown.append(key._replace(default="; ".join(filter(None, [key.default, example]))))
     return shown
+
+
+def _read(file: Path) -> dict[str, Any]:
+    return dict(yaml.safe_load(file.read_text(encoding="utf-8")))
 
 
 def _without_repeats(keys: list[Key], shared: dict[str, set[Key]]) -> list[Key]:
