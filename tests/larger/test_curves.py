@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from making.additions import RIVALS, counts
+from larger.cases import RIVALS, counts
 from making.populations import Kind, draw, ranked_pairs
 from reident.larger import curves, rarity, thinning
 from reident.larger.rivals import NEVER, _link_rivals

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from making.additions import write_larger
+from larger.cases import write_larger
 from making.report import Shape, cells, rows, write_results
 from reident.larger import report as larger
 from reident.report.results import Results

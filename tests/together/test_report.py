@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from making.additions import write_together
 from making.report import Shape, cells, rows, write_results
 from making.variants import add_variants
 from reident.report.blocks import variants
 from reident.report.results import Results
 from reident.together import report as together
+from together.cases import write_together
 
 LIMIT = {"conditional_rate_at_most": 0.9, "together_confirmed_rate_at_most": 0.1}
 

@@ -6,12 +6,12 @@ import re
 
 import pandas as pd
 import pytest
-from making.additions import write_utility
 from making.report import Shape, cells, rows, write_results
 from making.variants import PROTECTION, add_variants
 from reident.report.results import Results
 from reident.utility import report as utility
 from reident.utility.report import compared, risk_of
+from utility.cases import write_utility
 
 LABELS = [{"protection": name} for name in ("weak", "strong")]
 

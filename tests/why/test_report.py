@@ -4,12 +4,12 @@ import json
 
 import pandas as pd
 import pytest
-from making.additions import write_why
 from making.report import Shape, write_results
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
 from reident.report.results import Results
 from reident.suggestion import report as suggestion
 from reident.why import report as why
+from why.cases import write_why
 
 METRICS = ("unicity", "taxicab")
 
