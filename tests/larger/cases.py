@@ -1,4 +1,4 @@
-"""What other tests make of a larger intruder: results."""
+"""What other tests make of a larger intruder."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from making.additions import amend, metrics_of
-from making.report import write_table
+from making.changes import Change
+from making.report import Shape, write_results, write_table
 from reident.larger import thinning
 from reident.larger.curves import extrapolate
 from reident.larger.section import LargerIntruder
@@ -50,3 +51,24 @@ def counts(rivals: tuple[int, ...], n_puf: int = 3000, n_eif: int = 2000, limit:
         lines.append((share, draw, round(share * n_eif), 0, 20, 0, 0, 21, 0, 0, others - 2 * (others // 2)))
     table = pd.DataFrame(lines, columns=TABLES["thin"][0].names)
     return table[table["n_records"] > 0]
+
+
+CHANGES: dict[str, list[Change]] = {
+    "linked": [
+        {"larger_intruder": {}},
+        {"larger_intruder": {"times": ["2", "3"]}},
+        {"larger_intruder": {"population": "500"}},
+        {"larger_intruder": {"seed": "7"}},
+    ]
+}
+
+
+FIGURES = {"larger": lambda folder: write_larger(write_results(folder, Shape()), population=26_000)}
+CELLS = ["larger"]
+HOUSEHOLDS: Change = {"larger_intruder": {}}
+ATTACKED_AGAIN = {
+    "step": "thin",
+    "sections": {"larger_intruder": {"seed": "1"}},
+    "for_changes_of": {"what scoring keeps", "the rank limit", "the number of bins", "α"},
+    "for_options": {"larger_intruder": {"seed": "2"}},
+}

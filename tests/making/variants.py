@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
+from making.analyses import gathered
 from reident.ledger.stored import read_csv
 from reident.linkage.intervals import interval, one_sided
 from reident.pipeline.comparison import compare
@@ -30,15 +31,21 @@ def add_variants(
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     (folder / "study.json").write_text(json.dumps({**study, "variants": varied}), encoding="utf-8")
     variants = [Compared(variant=f"v{at}", labels=own, reference=at == reference) for at, own in enumerate(labels)]
+    altered = {"rates": _rates} | {name: change for own in gathered("COMPARED") for name, change in own.items()}
     for name, table in COMPARED.items():
         if (folder / table.path).is_file():
             own = read_csv(folder / table.path)
-            change = {"rates": _rates, "matching": _matching, "utility": _utility}.get(name, _unchanged)
+            change = altered.get(name, _unchanged)
             tables = [own if at == reference else change(own, at, same) for at in range(len(variants))]
             lines = compare(table.compared, variants, tables)
             (folder / "comparison").mkdir(exist_ok=True)
             lines.to_csv(folder / "comparison" / f"{name}.csv", index=False)
     return folder
+
+
+def vary(folder: Path) -> Path:
+    """Add variants of α."""
+    return add_variants(folder, [ALPHA], [{"alpha": alpha} for alpha in ALPHA["values"]])
 
 
 def _rates(rates: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
@@ -61,17 +68,6 @@ def _rates(rates: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
             }
         lines.append(line)
     return pd.DataFrame(lines)
-
-
-def _matching(summary: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
-    columns = ["expected_match_risk", "true_match_rate"]
-    return summary.assign(**summary[columns] / (1 + at))
-
-
-def _utility(summary: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
-    """Return the utility of another study: more is lost where the rates are lower."""
-    columns = ["values_changed", "pmse", "pmse_ratio", "loss"]
-    return summary.assign(**summary[columns] * (1 + at / 2))
 
 
 def _unchanged(own: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:

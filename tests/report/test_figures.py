@@ -10,14 +10,10 @@ from xml.etree import ElementTree as ET
 import matplotlib as mpl
 import pandas as pd
 import pytest
-from making.additions import write_larger, write_together, write_utility, write_why
-from making.attribution import write_learnt
-from making.confirmed import write_confirmed
-from making.filerisk import POPULATION, write_filerisk
-from making.matching import MATCHING, SUBSETS, WITH_HOLDOUT, write_matching
-from making.microaggregation import write_masked
+from making.analyses import gathered
+from making.matching import MATCHING, write_matching
 from making.report import BLOCKS, Shape, write_results
-from making.variants import ALPHA, PROTECTION, add_variants
+from making.variants import vary
 from reident.distances import report as closest
 from reident.page import style
 from reident.page.wording import percent
@@ -32,47 +28,17 @@ PAGE_HEIGHT = 9.2
 """Inches of a page between its margins, with room for a caption."""
 
 
-def with_variants(folder):
-    return Results(add_variants(folder, [ALPHA], [{"alpha": alpha} for alpha in ALPHA["values"]]))
-
-
-def before_protection(folder):
-    """Results of a study with a file before protection, and its variants."""
-    labels = [{"protection": name} for name in ("weak", "strong")]
-    made = write_utility(write_results(folder, Shape(original=True)))
-    return Results(add_variants(made, [PROTECTION], labels))
-
-
-ONE_FILE = {
-    **POPULATION,
-    "population_models": {},
-    "scenarios": [{"name": "Employer", "known": ["age", "sex", "job"]}],
-    "key_sets": {"up_to": 2},
-}
 WEIGHED = Shape(metrics=("unicity", "fellegi_sunter"))
-STUDIES = {
-    "usual": lambda folder: with_variants(write_results(folder)),
-    "synthetic": lambda folder: with_variants(write_matching(folder, SUBSETS)),
-    "held_out": lambda folder: Results(write_matching(folder, WITH_HOLDOUT)),
-    "one_file": lambda folder: with_variants(write_filerisk(folder, ONE_FILE)),
-    "masked": write_masked,
-    "before_protection": before_protection,
-    "weighed": lambda folder: Results(write_results(folder, WEIGHED)),
-    "learnt": lambda folder: Results(write_learnt(folder)),
-    "confirmed": lambda folder: Results(write_confirmed(folder)),
-    "enlarged": lambda folder: Results(write_larger(write_results(folder, Shape()), population=26_000)),
-    "several": lambda folder: Results(write_together(write_results(folder, Shape()))),
-    "grouped": lambda folder: Results(write_results(folder, Shape(units=True))),
-    "carried": lambda folder: Results(write_why(write_results(folder, Shape()))),
-}
-STUDY_OF = {
-    "closest": "held_out", "matching": "synthetic", "variants_matching": "synthetic", "risk": "one_file",
-    "variants_risk": "one_file", "masked": "masked", "protection": "before_protection", "weights": "weighed",
-    "calibration": "weighed", "attribution": "learnt", "larger": "enlarged", "together": "several",
-    "utility": "before_protection", "scenarios": "one_file", "why": "carried", "units": "grouped",
-    "values": "confirmed",
-}  # fmt: skip
-"""The study for a figure, by the beginning of its name; the usual one for every other figure."""
+BY_NAME = {
+    "weights": lambda folder: write_results(folder, WEIGHED),
+    "calibration": lambda folder: write_results(folder, WEIGHED),
+    "units": lambda folder: write_results(folder, Shape(units=True)),
+} | {name: write for own in gathered("FIGURES") for name, write in own.items()}
+"""How the results for a figure are written, by the beginning of its name; :func:`usual_results` for all others."""
+
+
+def usual_results(folder):
+    return vary(write_results(folder))
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +46,10 @@ def source_of(tmp_path_factory):
     """Return a function that returns the results for a figure; those of a study are made once."""
 
     @functools.cache
-    def made(study):
-        return STUDIES[study](tmp_path_factory.mktemp(study) / "results")
+    def made(write):
+        return Results(write(tmp_path_factory.mktemp("made") / "results"))
 
-    return lambda name: made(next((STUDY_OF[start] for start in STUDY_OF if f".{start}" in name), "usual"))
+    return lambda name: made(next((BY_NAME[start] for start in BY_NAME if f".{start}" in name), usual_results))
 
 
 @pytest.fixture(scope="module")

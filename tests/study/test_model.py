@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+from making.analyses import gathered
 from making.examples import cases
 from making.studies import PLAIN, changed, files, plain, saved, settings_digests, study
 from reident.errors import InputError
@@ -73,8 +74,6 @@ REFUSED = [
     (plain(id="a/b"), "`id` must consist of lower-case letters, digits and hyphens."),
     (plain(id="a\n"), "`id` must consist of lower-case letters, digits and hyphens."),
     ({key: value for key, value in PLAIN.items() if key != "id"}, "`id` is missing. Add it"),
-    (plain(why={"suggest": True}),
-     "`why.suggest` must not be `true` without a limit on the rates. Add one to `decision`"),
     (plain(strata=[{"name": "s", "type": "categorical"}]),
      "`strata[1].type` is not a key of a stratum. A stratum has no type"),
     (plain(strata=[{"name": "s", "order": ["a", "b"]}]),
@@ -281,47 +280,39 @@ def test_a_change_affects_the_steps_that_take_it(sections, touched):
     assert changed(study(), study(**sections)) == {"resolve", *touched}
 
 
+AGAIN = gathered("ATTACKED_AGAIN")
+"""The steps that attack changed files, each with a slice of the settings of the attack."""
+OF_ATTACKS = {
+    "the interval": {"rates": {"interval": "wilson"}},
+    "what scoring keeps": {"rank_filter": {"keep": "30"}},
+    "the rank limit": {"rank_filter": {"max_pairs": "4"}},
+    "the number of bins": {"binning": {"bins": "4"}},
+    "α": {"metrics": {"taxicab": {"alpha": "0.4"}}},
+    "the order of categories, which counts for weights": {
+        "linking_variables": [
+            {"name": "x", "type": "numeric"},
+            {"name": "c", "type": "categorical", "order": ["1", "2"]},
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("own", AGAIN, ids=lambda own: own["step"])
+def test_a_change_affects_the_steps_that_attack_again_as_far_as_they_take_it(own):
+    def is_touched(change):
+        return own["step"] in changed(study(**own["sections"]), study(**own["sections"] | change))
+
+    assert {name for name, change in OF_ATTACKS.items() if is_touched(change)} == own["for_changes_of"]
+    assert is_touched(own["for_options"])
+
+
 def test_words_of_the_report_affect_no_other_step():
     units, limit = {"puf": "hh", "eif": "household"}, {"conditional_rate_at_most": "0.1"}
     assert changed(study(units=units), study(units=units | {"kind": "household"})) == {"resolve"}
     assert changed(study(), study(intruder="an employer")) == {"resolve"}
     whose = {"set_by": "the board", "set_on": "2026-01-15"}
-    assert changed(study(decision=limit), study(decision=limit | whose)) == {"resolve", "judge", "try_recodings"}
-
-
-ATTACKED_AGAIN = {"thin", "explain", "try_recodings"}
-"""The steps that attack changed files, each with a slice of the settings of the attack."""
-
-
-@pytest.mark.parametrize(
-    ("sections", "touched"),
-    cases(
-        [
-            ("the interval", {"rates": {"interval": "wilson"}}, {"try_recodings"}),
-            ("what scoring keeps", {"rank_filter": {"keep": "30"}}, {"thin", "try_recodings"}),
-            ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, ATTACKED_AGAIN),
-            ("the number of bins", {"binning": {"bins": "4"}}, ATTACKED_AGAIN),
-            ("α", {"metrics": {"taxicab": {"alpha": "0.4"}}}, ATTACKED_AGAIN),
-            ("the largest set of uniques", {"why": {"max_size": "2"}}, {"explain"}),
-            ("the seed of the draws", {"larger_intruder": {"seed": "2"}}, {"thin"}),
-            (
-                "the order of categories, which counts for weights",
-                {
-                    "linking_variables": [
-                        {"name": "x", "type": "numeric"},
-                        {"name": "c", "type": "categorical", "order": ["1", "2"]},
-                    ]
-                },
-                {"explain", "try_recodings"},
-            ),
-        ]
-    ),
-)
-def test_a_change_affects_the_steps_that_attack_again_as_far_as_they_take_it(sections, touched):
-    limit = {"conditional_rate_at_most": "0.1"}
-    asked = {"larger_intruder": {"seed": "1"}, "why": {}, "decision": limit}
-    before, after = study(**asked), study(**asked | sections)
-    assert changed(before, after) & ATTACKED_AGAIN == touched
+    searches = {own["step"] for own in AGAIN if "decision" in own["sections"]}
+    assert changed(study(decision=limit), study(decision=limit | whose)) == {"resolve", "judge", *searches}
 
 
 def test_the_options_of_a_metric_affect_only_its_own_scores():

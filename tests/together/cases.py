@@ -1,4 +1,4 @@
-"""What other tests make of an intruder with several files: results."""
+"""What other tests make of an intruder with several files."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from making.additions import amend, metrics_of
-from making.report import write_table, write_verdict
+from making.changes import Change
+from making.report import Shape, write_results, write_table, write_verdict
 from making.studies import in_strata
 from reident.intake.severity import table as warnings_table
 from reident.linkage.settings import JoiningSettings
@@ -59,3 +60,26 @@ def claims(confirmed: Sequence[int], suspected: int) -> pa.Table:
     records = np.array(sorted({*range(suspected), *confirmed}), np.int32)
     right = np.isin(records, list(confirmed))
     return pa.table({"puf": records, "eif": records, "score": np.ones(len(records)), "confirmed": right})
+
+
+TWO_FILES = [
+    {
+        "name": "file",
+        "combinations": {
+            "csv": {},
+            "text": {"files.eif.path": "eif.txt", "files.eif.delimiter": ";", "files.eif.decimal": ","},
+        },
+    }
+]
+CHANGES: dict[str, list[Change]] = {
+    "varied": [
+        {"variants": TWO_FILES, "together": "file"},
+        {"variants": TWO_FILES, "together": "file", "files.eif.person": "weight"},
+        {"variants": TWO_FILES, "together": "file", "decision": {"together_confirmed_rate_at_most": "0.1"}},
+        {"variants": TWO_FILES, "together": "file", "decision": {"together_best_rank_correct_rate_at_most": "0.1"}},
+    ]
+}
+
+
+FIGURES = {"together": lambda folder: write_together(write_results(folder, Shape()))}
+CELLS = ["together"]

@@ -1,10 +1,12 @@
-"""What other tests make of the explanation of claims: results."""
+"""What other tests make of the explanation of claims."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 from making.additions import amend, metrics_of, study_of
+from making.changes import Change
+from making.report import Shape, write_results
 from reident.pipeline.tables import TABLES
 
 
@@ -28,3 +30,33 @@ def write_why(
             path = folder / "why" / f"{metric}.{table.output}.csv"
             pd.DataFrame(rows, columns=table.names).to_csv(path, index=False)
     return amend(folder, why={"recodings": None, "max_size": 4})
+
+
+CHANGES: dict[str, list[Change]] = {
+    "linked": [
+        {"why": {}},
+        {"why": {"max_size": "2"}, "confirmed_csv": True},
+        {"why": {"recodings": [{"variable": "age", "width": "10"}, {"variable": "age", "bottom": "20", "top": "60"}]}},
+        {"why": {"recodings": [{"variable": "school", "name": "two levels", "recode": {"1": "low", "2": "low"}}]}},
+    ],
+    "dated": [
+        {"why": {"recodings": [{"variable": "since", "to": "quarter"}]}},
+        {"why": {"recodings": [{"variable": "since", "earliest": "1950-01-01", "latest": "2020-12-31"}]}},
+    ],
+}
+
+
+FIGURES = {"why": lambda folder: write_why(write_results(folder, Shape()))}
+CELLS = ["why"]
+HOUSEHOLDS: Change = {"why.max_size": 4}
+ATTACKED_AGAIN = {
+    "step": "explain",
+    "sections": {"why": {}},
+    "for_changes_of": {
+        "the rank limit",
+        "the number of bins",
+        "α",
+        "the order of categories, which counts for weights",
+    },
+    "for_options": {"why": {"max_size": "2"}},
+}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,9 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from making.analyses import gathered
+from making.changes import changed
 from reident.ledger import stored
+from reident.pipeline import steps
 from reident.pipeline.steps import STEPS, table_of
 from reident.pipeline.tables import Table, TableColumn
+from reident.study.model import Study, load
 from workflow.commands import CHECKOUT, LINKAGE, PRELOADED, made, snakemake
 
 pytestmark = pytest.mark.slow
@@ -43,8 +48,6 @@ class Case(NamedTuple):
     ----------
     study : dict
         The content of the study file.
-    targets : tuple of str
-        What is made of it.
     names : dict
         What replaces each name in braces.
     conditions : set of str
@@ -54,10 +57,14 @@ class Case(NamedTuple):
     """
 
     study: dict[str, Any]
-    targets: tuple[str, ...]
     names: dict[str, list[str]]
     conditions: frozenset[str] = frozenset()
     files: Mapping[str, str] = MappingProxyType({})
+
+
+def with_analyses(study: dict[str, Any]) -> dict[str, Any]:
+    """Return a study of simulated households with every analysis that it may have."""
+    return functools.reduce(changed, gathered("HOUSEHOLDS"), study)
 
 
 SURVEY = ("kind `household-survey`", "kinds `household-survey` and `households`")
@@ -67,52 +74,31 @@ BROKERED = (
     "kind `household-survey` without `last_year`, and kind `households`",
 )
 HOUSEHOLDS = Case(
-    {
-        "id": "households",
-        "simulate": {
-            "kind": "household-survey",
-            "households": 60,
-            "puf_records": 30,
-            "eif_records": 40,
-            "original": True,
-        },
-        "linking_variables": [
-            {
-                "name": "sex",
-                "type": "categorical",
-                "puf": "SEX",
-                "eif": "gender",
-                "recode": {"eif": {"M": "1", "F": "2"}},
-            }
-        ],
-        "metrics": {"taxicab": {}, "fellegi_sunter": {"m": "informed"}},
-        "utility": {},
-        "larger_intruder": {},
-        "why": {"suggest": True},
-        "decision": {"confirmed_rate_at_most": 0.01},
-        "checklist": {"answers": {"survey": "A survey."}},
-        "release": {"policy": "census-drb"},
-        "confirmed_csv": True,
-    },
-    (
-        "simulated/puf.csv",
-        "protection/rates.csv",
-        "larger/taxicab.counts.csv",
-        "larger/rates.csv",
-        "utility/summary.csv",
-        "utility/variables.csv",
-        "utility/pairs.csv",
-        "utility/estimates.csv",
-        "why/taxicab.csv",
-        "why/fellegi_sunter.recodings.csv",
-        "suggest/suggestions.csv",
-        "checklist.csv",
-        "edition/edition.json",
-        "edition/edition.csv",
-        "confirmed/taxicab.csv",
-        "weights/levels.csv",
-        "weights/model.csv",
-        "weights/calibration.csv",
+    with_analyses(
+        {
+            "id": "households",
+            "simulate": {
+                "kind": "household-survey",
+                "households": 60,
+                "puf_records": 30,
+                "eif_records": 40,
+                "original": True,
+            },
+            "linking_variables": [
+                {
+                    "name": "sex",
+                    "type": "categorical",
+                    "puf": "SEX",
+                    "eif": "gender",
+                    "recode": {"eif": {"M": "1", "F": "2"}},
+                }
+            ],
+            "metrics": {"taxicab": {}, "fellegi_sunter": {"m": "informed"}},
+            "decision": {"confirmed_rate_at_most": 0.01},
+            "checklist": {"answers": {"survey": "A survey."}},
+            "release": {"policy": "census-drb"},
+            "confirmed_csv": True,
+        }
     ),
     {
         "{key of the PUF}": ["pufid"],
@@ -129,7 +115,6 @@ WAVES = Case(
         "linking_variables": [{"name": "SEX", "type": "categorical"}],
         "metrics": {"taxicab": {}},
     },
-    ("simulated/puf.csv",),
     {},
     frozenset({*SURVEY, "studies with `simulate.last_year`"}),
 )
@@ -142,7 +127,6 @@ AMOUNTS = Case(
         "metrics": {"winkler": {}},
         "variants": [{"set": "metrics.winkler.min_agree", "values": [1, 2]}],
     },
-    ("comparison/rates.csv", "comparison/agreements.csv", "description/variables.csv"),
     {
         "{1 … v}": ["1", "2", "3"],
         "{key of the original file}": ["person"],
@@ -170,7 +154,6 @@ SYNTHETIC = Case(
             "targets": ["OCC", {"name": "INCOME", "type": "numeric", "missing": ["-9"], "within": {"relative": 0.5}}],
         },
     },
-    ("matching/summary.csv", "matching/closest.csv", "attribution/summary.csv"),
     {
         "{key of the file}": [],
         "{keys and targets}": ["SEX", "AGE", "OCC", "INCOME"],
@@ -195,7 +178,6 @@ AUTHORITIES = Case(
         },
         "variants": [{"set": "file_risk.dis_suda", "values": ["elliot-manning", "user-guide"]}],
     },
-    ("comparison/filerisk.csv", "filerisk/by_sample.csv", "filerisk/population.csv", "filerisk/scenarios.csv"),
     {
         "{key of the file}": ["SERIAL"],
         "{key variables}": ["SEX", "age", "MARSTAT", "TENURE"],
@@ -226,7 +208,6 @@ BROKERS = Case(
         "variants": [{"name": "broker", "combinations": {"first": {}, "second": {"simulate.brokers.sources": ["01"]}}}],
         "together": "broker",
     },
-    ("together/rates.csv",),
     {
         "{key of the PUF}": ["pufid"],
         "{key of the EIF}": ["broker", "serial"],
@@ -246,7 +227,6 @@ ADDRESSES = Case(
         ],
         "metrics": {"taxicab": {}},
     },
-    ("units/members.csv",),
     {
         "{key of the PUF}": ["household"],
         "{key of the EIF}": ["address"],
@@ -275,7 +255,6 @@ PATIENTS = Case(
         ],
         "metrics": {"adhoc": {}},
     },
-    ("units/sizes.csv",),
     {
         "{key of the PUF}": ["patient"],
         "{key of the EIF}": ["member"],
@@ -300,7 +279,6 @@ MEMBERS = Case(
         "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {}},
         "file_risk": {"sampling_fraction": 0.5, "units": "house"},
     },
-    ("units/sizes.csv", "filerisk/units.csv", "verdict/summary.csv"),
     {
         "{key of the PUF}": ["house"],
         "{key of the EIF}": ["address"],
@@ -330,7 +308,34 @@ SMALL_NAMES = {
     "{strata variables}": ["region"],
     "{linking variables}": ["age", "income", "rooms", "sex", "education", "tenure"],
 }
-CASES = (HOUSEHOLDS, WAVES, AMOUNTS, SYNTHETIC, AUTHORITIES, BROKERS, ADDRESSES, PATIENTS, MEMBERS)
+VALUES = Case(
+    {
+        "id": "values",
+        "files": {
+            "puf": {"path": "values-puf.csv"},
+            "eif": {"path": "values-eif.csv", "id": "person"},
+            "iuf": {"path": "values-iuf.csv", "eif_id": "person"},
+        },
+        "strata": ["area"],
+        "linking_variables": [{"name": "sex", "type": "categorical"}, {"name": "age", "type": "numeric"}],
+        "metrics": {"euclidean": {}},
+        "confirm": {"by": "values", "learn": ["job"]},
+    },
+    {"{strata variables}": ["area"]},
+    frozenset(),
+    {
+        "values-puf.csv": "area,sex,age,job\nn,1,30,a\nn,2,41,b\ns,1,52,a\ns,2,33,c\n",
+        "values-eif.csv": "person,area,sex,age\na,n,1,31\nb,n,2,40\nc,s,1,52\nd,s,2,60\n",
+        "values-iuf.csv": "person,area,sex,age,job\na,n,1,31,a\nb,n,2,40,a\nc,s,1,52,a\nd,s,2,60,c\n",
+    },
+)
+CASES = (HOUSEHOLDS, WAVES, AMOUNTS, SYNTHETIC, AUTHORITIES, BROKERS, ADDRESSES, PATIENTS, MEMBERS, VALUES)
+
+
+def tables_of(study: Study) -> list[str]:
+    """Every table of a study but its report, and those of shards and sides, which other steps read."""
+    tables = [table for step in steps.wanted(study) if step.rule != "report" for table in step.tables]
+    return [path for table in tables for path in steps.paths(table, study) if "{" not in path]
 
 
 @pytest.fixture(scope="module")
@@ -341,8 +346,8 @@ def simulated(tmp_path_factory) -> Path:
         text = yaml.safe_dump(case.study, allow_unicode=True, sort_keys=False)
         for name, content in {f"{case.study['id']}.yaml": text, **case.files}.items():
             (folder / name).write_text(content, encoding="utf-8")
-    targets = [target for case in CASES for target in made(case.study["id"], *case.targets)]
     files = [folder / f"{case.study['id']}.yaml" for case in CASES]
+    targets = [target for file in files for target in made(file.stem, *tables_of(load(file)))]
     ended = snakemake(*targets, studies=files, folder=folder / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     return folder / "run" / "results"

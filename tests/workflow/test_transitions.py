@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import pytest
 from making import transitions
+from making.changes import changed, write_files
 from making.transitions import Transition
 from reident.pipeline import steps
 from reident.study import documentation
@@ -64,7 +65,7 @@ def told(ended: Ended, study: dict) -> set[str]:
 def check(pairs: list[Transition], folder: Path) -> None:
     """Run every A and then every B in one folder, and every B in another one."""
     for name in ("after", "alone"):
-        transitions.write_files(folder / name)
+        write_files(folder / name)
     run(folder / "after", [pair.before for pair in pairs])
     after = run(folder / "after", [pair.after for pair in pairs])
     alone = run(folder / "alone", [pair.after for pair in pairs])
@@ -81,7 +82,7 @@ def check(pairs: list[Transition], folder: Path) -> None:
 
 
 def drawn(folder: Path, number: int) -> list[Transition]:
-    transitions.write_files(folder)
+    write_files(folder)
     return list(itertools.islice(transitions.transitions(SEED, folder), number))
 
 
@@ -129,7 +130,7 @@ def pairs(request, tmp_path_factory) -> Pairs:
     """Two pairs of studies that both end well."""
     folder = tmp_path_factory.mktemp("pairs")
     for name in ("draw", "before", "alone"):
-        transitions.write_files(folder / name)
+        write_files(folder / name)
     found: list[Transition] = []
     for pair in itertools.islice(transitions.transitions(SEED + request.param, folder / "draw"), 20):
         runs = (whole(folder / "before", [pair.before]), whole(folder / "alone", [pair.after]))
@@ -233,9 +234,9 @@ MASKED = {
 
 
 def test_a_new_missing_code_of_a_masked_variable_is_refused_after_a_run_as_it_is_before_one(tmp_path):
-    study = transitions.changed(MASKED, {"linking_variables.0.missing": ["", "5"]})
+    study = changed(MASKED, {"linking_variables.0.missing": ["", "5"]})
     for name in ("after", "alone"):
-        transitions.write_files(tmp_path / name)
+        write_files(tmp_path / name)
     alone = run(tmp_path / "alone", [study])
     assert alone.code != 0
     assert run(tmp_path / "after", [MASKED]).code == 0
