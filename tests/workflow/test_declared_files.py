@@ -48,6 +48,8 @@ class Case(NamedTuple):
     ----------
     study : dict
         The content of the study file.
+    targets : tuple of str
+        What is made of it; every table if empty.
     names : dict
         What replaces each name in braces.
     conditions : set of str
@@ -57,6 +59,7 @@ class Case(NamedTuple):
     """
 
     study: dict[str, Any]
+    targets: tuple[str, ...]
     names: dict[str, list[str]]
     conditions: frozenset[str] = frozenset()
     files: Mapping[str, str] = MappingProxyType({})
@@ -100,6 +103,7 @@ HOUSEHOLDS = Case(
             "confirmed_csv": True,
         }
     ),
+    (),
     {
         "{key of the PUF}": ["pufid"],
         "{key of the EIF}": ["broker", "serial"],
@@ -115,6 +119,7 @@ WAVES = Case(
         "linking_variables": [{"name": "SEX", "type": "categorical"}],
         "metrics": {"taxicab": {}},
     },
+    ("simulated/puf.csv",),
     {},
     frozenset({*SURVEY, "studies with `simulate.last_year`"}),
 )
@@ -127,6 +132,7 @@ AMOUNTS = Case(
         "metrics": {"winkler": {}},
         "variants": [{"set": "metrics.winkler.min_agree", "values": [1, 2]}],
     },
+    ("comparison/rates.csv", "comparison/agreements.csv", "description/variables.csv"),
     {
         "{1 … v}": ["1", "2", "3"],
         "{key of the original file}": ["person"],
@@ -154,6 +160,7 @@ SYNTHETIC = Case(
             "targets": ["OCC", {"name": "INCOME", "type": "numeric", "missing": ["-9"], "within": {"relative": 0.5}}],
         },
     },
+    ("matching/summary.csv", "matching/closest.csv", "attribution/summary.csv"),
     {
         "{key of the file}": [],
         "{keys and targets}": ["SEX", "AGE", "OCC", "INCOME"],
@@ -178,6 +185,7 @@ AUTHORITIES = Case(
         },
         "variants": [{"set": "file_risk.dis_suda", "values": ["elliot-manning", "user-guide"]}],
     },
+    ("comparison/filerisk.csv", "filerisk/by_sample.csv", "filerisk/population.csv", "filerisk/scenarios.csv"),
     {
         "{key of the file}": ["SERIAL"],
         "{key variables}": ["SEX", "age", "MARSTAT", "TENURE"],
@@ -208,6 +216,7 @@ BROKERS = Case(
         "variants": [{"name": "broker", "combinations": {"first": {}, "second": {"simulate.brokers.sources": ["01"]}}}],
         "together": "broker",
     },
+    ("together/rates.csv",),
     {
         "{key of the PUF}": ["pufid"],
         "{key of the EIF}": ["broker", "serial"],
@@ -227,6 +236,7 @@ ADDRESSES = Case(
         ],
         "metrics": {"taxicab": {}},
     },
+    ("units/members.csv",),
     {
         "{key of the PUF}": ["household"],
         "{key of the EIF}": ["address"],
@@ -255,6 +265,7 @@ PATIENTS = Case(
         ],
         "metrics": {"adhoc": {}},
     },
+    ("units/sizes.csv",),
     {
         "{key of the PUF}": ["patient"],
         "{key of the EIF}": ["member"],
@@ -279,6 +290,7 @@ MEMBERS = Case(
         "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {}},
         "file_risk": {"sampling_fraction": 0.5, "units": "house"},
     },
+    ("units/sizes.csv", "filerisk/units.csv", "verdict/summary.csv"),
     {
         "{key of the PUF}": ["house"],
         "{key of the EIF}": ["address"],
@@ -321,6 +333,7 @@ VALUES = Case(
         "metrics": {"euclidean": {}},
         "confirm": {"by": "values", "learn": ["job"]},
     },
+    ("values/rates.csv",),
     {"{strata variables}": ["area"]},
     frozenset(),
     {
@@ -347,7 +360,8 @@ def simulated(tmp_path_factory) -> Path:
         for name, content in {f"{case.study['id']}.yaml": text, **case.files}.items():
             (folder / name).write_text(content, encoding="utf-8")
     files = [folder / f"{case.study['id']}.yaml" for case in CASES]
-    targets = [target for file in files for target in made(file.stem, *tables_of(load(file)))]
+    wanted = {file.stem: case.targets or tables_of(load(file)) for case, file in zip(CASES, files, strict=True)}
+    targets = [target for name, paths in wanted.items() for target in made(name, *paths)]
     ended = snakemake(*targets, studies=files, folder=folder / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     return folder / "run" / "results"
