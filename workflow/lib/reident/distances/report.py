@@ -15,7 +15,7 @@ from reident.outcomes import LIMITS, VERDICT
 from reident.page import style
 from reident.page.common import DASHED, verdict_on
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Look, Sheet
 from reident.page.terms import some
 from reident.page.wording import (
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("distances")
-HEADING = Sentences("headings")
 CLOSEST, DISTANCES = "matching/closest.csv", "matching/distances.csv"
 NEARNESS, PREMISE = "matching/nearness.csv", "matching/premise.csv"
 OWN, HOLDOUT = "confidential", "holdout"
@@ -78,7 +77,7 @@ def closest_overall(results: Results) -> str | None:
     return verdict_on(
         results,
         ABOUT,
-        lambda key, **fields: TEXT(f"verdict.{key}", **fields),
+        TEXT,
         "nothing",
         lambda limits: (
             TEXT("verdict.limit", limit=declared(bound), value=apart(max(value, 0.0), bound)[0])

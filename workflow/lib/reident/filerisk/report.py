@@ -18,7 +18,7 @@ from reident.outcomes import BREAKS, FILE, LIMITS, NONE, RESERVED, UNBREAKABLE, 
 from reident.page.columns import columns
 from reident.page.common import reserved, size_class, verdict_on
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.terms import some
 from reident.page.wording import (
     apart,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("filerisk")
-HEADING = Sentences("headings")
 SUMMARY, DEFINITIONS, HAZARDS = "filerisk/summary.csv", "filerisk/definitions.csv", "filerisk/hazards.csv"
 CELLS, SIZES = "filerisk/cells.csv", "filerisk/sizes.csv"
 VARIABLES, LEVELS, CLASSES = "filerisk/variables.csv", "filerisk/levels.csv", "filerisk/classes.csv"
@@ -135,11 +134,7 @@ def risk_overall(results: Results) -> str | None:
     if is_alone(results) and len(limits) and kind != UNKNOWN:
         return box(f"reason {kind}", TEXT(f"verdict.{kind}"), " ".join(_counted(results, limits, kind)))
     return verdict_on(
-        results,
-        FILE,
-        lambda key, **texts: TEXT(f"verdict.{key}", **(fields if key == reason else texts)),
-        reason,
-        lambda chosen: (_limit(results, row) for row in chosen.itertuples()),
+        results, FILE, TEXT, reason, lambda chosen: (_limit(results, row) for row in chosen.itertuples()), **fields
     )
 
 

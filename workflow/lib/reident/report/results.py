@@ -22,15 +22,13 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import WHOLE
 from reident.outcomes import ATTACK, LIMITS, OPEN, VERDICT, WARNINGS
 from reident.page.layout import locate
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING
 from reident.pipeline import steps
 from reident.sections.codes import Coding, normaliser
 from reident.study.model import Study
 
 RESOLVED = "study.json"
 """The study with every default filled in, which decides what tables the report shows."""
-
-HEADING = Sentences("headings")
 
 _FROM_LINKS = re.compile(
     "confirmed|conditional|correct|right|named|^reach$|pair_precision|baseline|single_rate|outside|findable|linked|^n_at_"

@@ -14,7 +14,7 @@ from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import FEW, interval_column, portion, share_of, top_of, verdict_on
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Look
 from reident.page.terms import metric_cells, some, title
 from reident.page.wording import (
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("together")
-HEADING = Sentences("headings")
 RATES = "together/rates.csv"
 MAX_LABEL = 30
 """Characters of a file's label that is not broken into lines."""
@@ -85,7 +84,7 @@ def together_overall(results: Results) -> str | None:
     return verdict_on(
         results,
         TOGETHER,
-        lambda key, **fields: TEXT(f"verdict.{key}", **fields),
+        TEXT,
         "nothing",
         lambda limits: [_limit(results, of, lines) for of, lines in limits.groupby(["limit", "bound"], sort=False)],
     )

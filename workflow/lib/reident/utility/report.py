@@ -14,7 +14,7 @@ from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import DASHED, number_or_day, top_of
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Look, Sheet
 from reident.page.variants import (
     MAX_VARIANTS,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("utility")
-HEADING = Sentences("headings")
 SUMMARY, VARIABLES = "utility/summary.csv", "utility/variables.csv"
 PAIRS, ESTIMATES = "utility/pairs.csv", "utility/estimates.csv"
 COMPARISON = "comparison/utility.csv"

@@ -15,7 +15,7 @@ from reident.page.choices import Choice, table_of
 from reident.page.columns import columns
 from reident.page.common import FEW, top_of, verdict_on
 from reident.page.layout import block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure
 from reident.page.terms import some, title
 from reident.page.wording import UNDEFINED, declared, defined, escape, fixed, label_cells, listed, number, percent
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("values")
-HEADING = Sentences("headings")
 RATES, STRATA = "values/rates.csv", "values/strata.csv"
 
 
@@ -64,7 +63,7 @@ def values_overall(results: Results) -> str | None:
     return verdict_on(
         results,
         VALUES,
-        lambda key, **fields: TEXT(f"verdict.{key}", **fields),
+        TEXT,
         "nobody",
         lambda limits: (
             TEXT(
