@@ -95,13 +95,11 @@ def target_name(target: str, within: object = "") -> str:
 @block(SUMMARY, LIMITS, VERDICT)
 def attribution_overall(results: Results) -> str | None:
     """Give the verdict on attribute disclosure, where the study sets a limit for it."""
-    return verdict_on(
-        results,
-        ATTRIBUTES,
-        TEXT,
-        "nobody",
-        lambda limits: (_limit(results, *line) for line in limits[COMPARED].to_numpy()),
-    )
+    return verdict_on(results, ATTRIBUTES, TEXT, "nobody", _limits)
+
+
+def _limits(results: Results, limits: pd.DataFrame) -> list[str]:
+    return [_limit(results, *line) for line in limits[COMPARED].to_numpy()]
 
 
 def _limit(results: Results, target: str, value: float, bound: float) -> str:

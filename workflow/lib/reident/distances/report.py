@@ -74,16 +74,14 @@ def is_comparable(results: Results) -> bool:
 @block(CLOSEST, LIMITS, VERDICT)
 def closest_overall(results: Results) -> str | None:
     """Give the verdict on the share that is nearer to the confidential file, where the study sets a limit for it."""
-    return verdict_on(
-        results,
-        ABOUT,
-        TEXT,
-        "nothing",
-        lambda limits: (
-            TEXT("verdict.limit", limit=declared(bound), value=apart(max(value, 0.0), bound)[0])
-            for value, bound in zip(limits["value"], limits["bound"], strict=True)
-        ),
-    )
+    return verdict_on(results, ABOUT, TEXT, "nothing", _limits)
+
+
+def _limits(_results: Results, limits: pd.DataFrame) -> list[str]:
+    return [
+        TEXT("verdict.limit", limit=declared(bound), value=apart(max(value, 0.0), bound)[0])
+        for value, bound in zip(limits["value"], limits["bound"], strict=True)
+    ]
 
 
 @block(CLOSEST, PREMISE, NEARNESS)

@@ -133,9 +133,7 @@ def risk_overall(results: Results) -> str | None:
     reason, fields = _reason(results, limits)
     if is_alone(results) and len(limits) and kind != UNKNOWN:
         return box(f"reason {kind}", TEXT(f"verdict.{kind}"), " ".join(_counted(results, limits, kind)))
-    return verdict_on(
-        results, FILE, TEXT, reason, lambda chosen: (_limit(results, row) for row in chosen.itertuples()), **fields
-    )
+    return verdict_on(results, FILE, TEXT, reason, _limits, **fields)
 
 
 def _counted(results: Results, limits: pd.DataFrame, kind: str) -> Iterator[str]:
@@ -165,8 +163,11 @@ def _reason(results: Results, lines: pd.DataFrame) -> tuple[str, dict[str, str]]
         return "no_cell", {}
     if by_dis.all() and lines["value"].isna().all():
         return "no_dis", {}
-    open_ = lines[unsure | (lines["outcome"] == NONE)].itertuples()
-    return "not_judged", {"limits": listed([_limit(results, row) for row in open_])}
+    return "not_judged", {"limits": listed(_limits(results, lines[unsure | (lines["outcome"] == NONE)]))}
+
+
+def _limits(results: Results, limits: pd.DataFrame) -> list[str]:
+    return [_limit(results, row) for row in limits.itertuples()]
 
 
 def _limit(results: Results, row: Any) -> str:

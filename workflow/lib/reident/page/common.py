@@ -92,19 +92,19 @@ def verdict_on(
     about: str,
     text: Sentences,
     nothing: str,
-    describe: Callable[[pd.DataFrame], Iterable[str]],
+    describe: Callable[[Results, pd.DataFrame], list[str]],
     **fields: str,
 ) -> str | None:
     """Give the verdict on one kind of risk by its limits; None where it has no limit.
 
-    The sentences are those of the section below ``verdict``. The one on why there is no verdict is `nothing`, which has
-    the fields.
+    The sentences are those of the section below ``verdict``: `nothing`, with the fields, says why there is no verdict.
+    `describe` returns some limits in words.
     """
     limits, kind = results.limits(about), results.verdict(about)
     if limits.empty:
         return None
     unbreakable = limits["outcome"] == UNBREAKABLE
-    never = FRONT("never", limits=listed(list(describe(limits[unbreakable])))) if unbreakable.any() else ""
+    never = FRONT("never", limits=listed(describe(results, limits[unbreakable]))) if unbreakable.any() else ""
     if kind == UNKNOWN:
         reason = never if unbreakable.all() else text(f"verdict.{nothing}", **fields)
         return box("reason unknown", text("verdict.none"), reason)
@@ -112,12 +112,12 @@ def verdict_on(
     open_ = (limits["outcome"] == NONE) | undecided(limits)
     met = ~(broken | open_ | unbreakable)
     texts = [
-        text(f"verdict.{key}", limits=listed(list(describe(limits[lines]))))
+        text(f"verdict.{key}", limits=listed(describe(results, limits[lines])))
         for key, lines in (("broken", broken), ("met", met))
         if lines.any()
     ]
     if open_.any():
-        texts.append(FRONT("undecided", limits=listed(list(describe(limits[open_])))))
+        texts.append(FRONT("undecided", limits=listed(describe(results, limits[open_]))))
     if kind == RESERVED:
         texts.append(reserved(results, about))
     return box(f"reason {kind}", text(f"verdict.{kind}"), " ".join(filter(None, [*texts, never])))

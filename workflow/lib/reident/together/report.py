@@ -81,13 +81,11 @@ def _gain(lines: pd.DataFrame, n_files: int) -> str:
 @block("rates.csv", RATES, LIMITS, VERDICT)
 def together_overall(results: Results) -> str | None:
     """Give the verdict on the intruder with all files, where the study sets a limit for it."""
-    return verdict_on(
-        results,
-        TOGETHER,
-        TEXT,
-        "nothing",
-        lambda limits: [_limit(results, of, lines) for of, lines in limits.groupby(["limit", "bound"], sort=False)],
-    )
+    return verdict_on(results, TOGETHER, TEXT, "nothing", _limits)
+
+
+def _limits(results: Results, limits: pd.DataFrame) -> list[str]:
+    return [_limit(results, of, lines) for of, lines in limits.groupby(["limit", "bound"], sort=False)]
 
 
 def _limit(results: Results, of: tuple[str, float], lines: pd.DataFrame) -> str:

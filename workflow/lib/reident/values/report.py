@@ -60,22 +60,20 @@ def _people(results: Results) -> str:
 @block(RATES, LIMITS, VERDICT)
 def values_overall(results: Results) -> str | None:
     """Give the verdict on confirmation by values, where the study sets a limit for it."""
-    return verdict_on(
-        results,
-        VALUES,
-        TEXT,
-        "nobody",
-        lambda limits: (
-            TEXT(
-                "verdict.limit",
-                metric=title(metric),
-                limit=_points(bound),
-                value=_points(value),
-                people=TEXT(f"verdict.people.{_people_of(results, metric, value)}"),
-            )
-            for metric, value, bound in limits[["metric", "value", "bound"]].itertuples(index=False)
-        ),
-    )
+    return verdict_on(results, VALUES, TEXT, "nobody", _limits)
+
+
+def _limits(results: Results, limits: pd.DataFrame) -> list[str]:
+    return [
+        TEXT(
+            "verdict.limit",
+            metric=title(metric),
+            limit=_points(bound),
+            value=_points(value),
+            people=TEXT(f"verdict.people.{_people_of(results, metric, value)}"),
+        )
+        for metric, value, bound in limits[["metric", "value", "bound"]].itertuples(index=False)
+    ]
 
 
 def _people_of(results: Results, metric: str, excess: float) -> str:

@@ -38,13 +38,13 @@ def _right(value: float) -> str:
 @block("rates.csv", SUMMARY, LIMITS, VERDICT)
 def surest_overall(results: Results) -> str | None:
     """Give the verdict on the surest claims, where the study sets a limit for them."""
+    return verdict_on(results, SUREST, TEXT, "nothing", _limits)
 
-    def describe(limits: pd.DataFrame) -> list[str]:
-        values = [TEXT("limit.value", n=count(line.value), metric=title(line.metric)) for line in limits.itertuples()]
-        share = declared(results.decision["surest"]["right"])
-        return [TEXT("limit.text", share=share, limit=count(limits["bound"].iloc[0]), values=listed(values))]
 
-    return verdict_on(results, SUREST, TEXT, "nothing", describe)
+def _limits(results: Results, limits: pd.DataFrame) -> list[str]:
+    values = [TEXT("limit.value", n=count(line.value), metric=title(line.metric)) for line in limits.itertuples()]
+    share = declared(results.decision["surest"]["right"])
+    return [TEXT("limit.text", share=share, limit=count(limits["bound"].iloc[0]), values=listed(values))]
 
 
 @block(SUMMARY)
