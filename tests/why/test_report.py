@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 from making.additions import write_why
-from making.report import Shape, write_results
+from making.report import Shape, added, write_results
 from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
 from reident.report.results import Results
 from reident.suggestion import report as suggestion
@@ -13,13 +13,7 @@ from reident.why import report as why
 
 METRICS = ("unicity", "taxicab")
 
-
-@pytest.fixture
-def results(tmp_path):
-    def make(**options):
-        return Results(write_why(write_results(tmp_path / "results", Shape(metrics=METRICS)), **options))
-
-    return make
+results = added(write_why)
 
 
 def test_every_change_has_a_line_with_the_net_change_of_each_metric(results):
