@@ -40,8 +40,7 @@ rule challenge:
         "results/{study}/benchmarks/challenge.tsv"
     conda:
         "../../environment.yml"
-    # On few records it is done before a second thread has started.
-    threads: lambda wildcards, input: many_threads() if is_large(input.puf) else 1
+    threads: many_threads()
     resources:
         mem_mb=memory(40),
         runtime=minutes,

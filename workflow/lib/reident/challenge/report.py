@@ -47,6 +47,11 @@ def in_words(line: Mapping[str, Any]) -> str:
 
 def tried(results: Results) -> pd.DataFrame:
     """Return the attacks that were tried, in words, with whether each is above a limit."""
+    lines: pd.DataFrame = results.once(_tried)
+    return lines
+
+
+def _tried(results: Results) -> pd.DataFrame:
     lines = attacks.of_others(results.known(results.table(ATTACKS)).fillna({"detail": ""}))
     above = set[str]()
     if results.has(LIMITS):
