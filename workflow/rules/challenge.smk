@@ -38,6 +38,8 @@ rule challenge:
         "results/{study}/logs/challenge.log",
     benchmark:
         "results/{study}/benchmarks/challenge.tsv"
+    # The verdict waits for it, and nothing for what else is ready then.
+    priority: 1
     conda:
         "../../environment.yml"
     threads: many_threads()

@@ -317,11 +317,12 @@ class _Joined:
 
 
 def _whole(rates: pd.DataFrame) -> dict[str, Any]:
-    return rates.iloc[:1].to_dict("records")[0]  # that of the whole study comes first
+    return rates.iloc[0].to_dict()  # that of the whole study comes first
 
 
 def _summary(claims: pd.DataFrame, settings: ChallengeSettings) -> dict[str, Any]:
-    return surest.summarize({"": claims}, settings.right)[OF_CLAIMS].to_dict("records")[0]
+    line = surest.summary("", claims, settings.right)
+    return {name: line[name] for name in OF_CLAIMS}
 
 
 def _ordered(table: pd.DataFrame) -> pd.DataFrame:
