@@ -241,6 +241,8 @@ WRONG_TYPES = [
     ("files by name", lambda: reident.closest(PUF, {"a": PUF}), "`synthetic_1` must be a data frame"),
     ("a frame in a section", lambda: attack(rates={"cluster": PUF}), "a data frame must be given as an argument"),
     ("a result", lambda: reident.statement(PUF, policy="census-drb"), "`result` must be what `reident.attack` returns"),
+    ("a policy", lambda: reident.statement(PLAIN, policy={"name": "census-drb"}),
+     "`policy` must be the name of a policy, a path or a policy, not dict"),
     ("limits", lambda: reident.statement(PLAIN, policy="census-drb", limits=["taxicab"]), "`limits` must be a mapping"),
     ("no path", lambda: reident.read_study(3), "`path` must be a path, not int"),
     ("no folder", lambda: reident.open_results(None), "`folder` must be a path, not NoneType"),

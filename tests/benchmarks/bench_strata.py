@@ -11,27 +11,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import draw
 import numpy as np
 import pandas as pd
 
 CATEGORIES = {"sex": 2, "education": 5, "occupation": 9, "origin": 25}
 AMOUNTS = {"age": (40, 18), "rooms": (4, 2), "income": (30_000, 20_000)}
 MISSING, CHANGED = 0.05, 0.03
-
-STUDY = """\
-id: strata
-title: Many strata
-files:
-  puf: {path: puf.csv, id: id}
-  eif: {path: eif.csv, id: id}
-  iuf: {path: iuf.csv, puf_id: puf, eif_id: eif}
-strata: [area]
-linking_variables:
-"""
-ATTACK = """\
-metrics: {unicity: {}, taxicab: {}, euclidean: {}, adhoc: {}}
-decision: {conditional_rate_at_most: 0.05}
-"""
 
 
 def tables(n_strata: int, records: int) -> dict[str, pd.DataFrame]:
@@ -68,8 +54,7 @@ def _file(rng: np.random.Generator, side: str, area: np.ndarray, values: dict[st
 def study() -> str:
     """Return the study file: all four metrics of the Primer."""
     kinds = dict.fromkeys(CATEGORIES, "categorical") | dict.fromkeys(AMOUNTS, "numeric")
-    lines = (f'  - {{name: {name}, type: {kind}, missing: [""]}}\n' for name, kind in kinds.items())
-    return f"{STUDY}{''.join(lines)}{ATTACK}"
+    return draw.study("strata", "Many strata", "area", kinds)
 
 
 def main() -> None:

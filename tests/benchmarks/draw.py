@@ -6,7 +6,7 @@ variables depend on each other. The two files share half of their people; both e
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,25 @@ CATEGORIES = {
 """The numbers of categories, by the number of categorical variables."""
 
 CLASSES, MISSING, FLIPPED = 60, 0.05, 0.03
+METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
+"""All metrics of the Primer."""
+
+FILES = """\
+files:
+  puf: {path: puf.csv, id: id}
+  eif: {path: eif.csv, id: id}
+  iuf: {path: iuf.csv, puf_id: puf, eif_id: eif}
+"""
+
+
+def study(name: str, title: str, stratum: str, kinds: Mapping[str, str], metrics: Iterable[str] = METRICS) -> str:
+    """The study file of two files and their links; by name, a linking variable has a type, and empty is missing."""
+    variables = (f'  - {{name: {variable}, type: {kind}, missing: [""]}}\n' for variable, kind in kinds.items())
+    return (
+        f"id: {name}\ntitle: {title}\n{FILES}strata: [{stratum}]\nlinking_variables:\n{''.join(variables)}"
+        f"metrics: {{{', '.join(f'{metric}: {{}}' for metric in metrics)}}}\n"
+        "decision: {conditional_rate_at_most: 0.05}\n"
+    )
 
 
 def files(n: int, categorical: int, numeric: int, folder: Path) -> Path:

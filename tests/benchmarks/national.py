@@ -21,18 +21,6 @@ CATEGORICAL, NUMERIC, STATES = 8, 5, 51
 PIECE = 250_000
 """Records that are written at a time."""
 
-STUDY = """\
-id: national
-title: National file
-files:
-  puf: {path: puf.csv, id: id}
-  eif: {path: eif.csv, id: id}
-  iuf: {path: iuf.csv, puf_id: puf, eif_id: eif}
-strata: [state]
-linking_variables:
-"""
-METRICS = "unicity,taxicab,euclidean,adhoc"
-
 
 def write(folder: Path, n: int) -> None:
     """Write the two files of n records each, and the file of their links, in pieces; an empty value is missing."""
@@ -86,11 +74,8 @@ def _write(path: Path, n: int, columns: Callable[[slice], dict[str, pa.Array]]) 
 
 def study(metrics: str) -> str:
     """The study file: the metrics, on thirteen linking variables."""
-    names = [(f"c{at}", "categorical") for at in range(CATEGORICAL)]
-    names += [(f"x{at}", "numeric") for at in range(NUMERIC)]
-    variables = (f'  - {{name: {name}, type: {kind}, missing: [""]}}\n' for name, kind in names)
-    attack = f"metrics: {{{', '.join(f'{name}: {{}}' for name in metrics.split(','))}}}\n"
-    return f"{STUDY}{''.join(variables)}{attack}decision: {{conditional_rate_at_most: 0.05}}\n"
+    kinds = {f"c{at}": "categorical" for at in range(CATEGORICAL)} | {f"x{at}": "numeric" for at in range(NUMERIC)}
+    return draw.study("national", "National file", "state", kinds, metrics.split(","))
 
 
 def main() -> None:
@@ -98,7 +83,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--records", type=int, default=1_000_000, help="of each file")
-    parser.add_argument("--metrics", default=METRICS, help="with fellegi_sunter, its weights too")
+    parser.add_argument("--metrics", default=",".join(draw.METRICS), help="with fellegi_sunter, its weights too")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     write(options.folder, options.records)

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 from challenge.test_order import TYPES, files
 from hypothesis import given
@@ -19,6 +20,7 @@ from oracles.preparing import distinct_links, prepare
 from oracles.strategies import studies
 from oracles.study import run as judge
 from pydantic import ValidationError
+from reident.challenge import attacks
 from reident.challenge import step as challenge_step
 from reident.challenge.attacks import Made, challenge
 from reident.linkage import attack
@@ -57,7 +59,7 @@ ORDERED = {
 }
 
 
-def made(tables, **changes):
+def made(tables, threads=1, **changes):
     """The attacks at hand of a study that was run, without a limit on work."""
     settings = dataclasses.replace(challenge_step.challenging(tables.study), **changes)
     files = AttackFiles(tables.prepared, tables.links, tables.strata, tables.manifest)
@@ -65,7 +67,7 @@ def made(tables, **changes):
     pairs = {name: metric.positions for name, metric in tables.metrics.items()}
     agreement = claims.agreement.agreement_rates, claims.agreement.agreement_claims, claims.agreement.surest
     own = Made(tables.rates, *agreement, pairs, *(attack.compare(settings.declared, files).weights or ()))
-    return challenge(settings, files, own, ScoringContext()), files
+    return challenge(settings, files, own, ScoringContext(threads=threads)), files
 
 
 def only(study, metric, options):
@@ -283,6 +285,18 @@ def test_files_in_no_order_have_no_such_attack():
     rows = [file.astype(object).astype(str).to_dict("records") for file in (puf, eif)]
     table, _ = made(run(ORDERED, *rows, [{"p": p, "e": e} for p, e in links]))
     assert "order" not in set(table["kind"])
+
+
+@examples(10)
+@given(drawn=studies(fewest=1))
+def test_attacks_side_by_side_are_those_one_after_another(drawn):
+    study, *rows = drawn
+    tables = run(study | {"challenge": "all"}, *rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attacks, "MAX_SIDE_BY_SIDE", -1)
+        in_turn, _ = made(tables, threads=2)
+    pd.testing.assert_frame_equal(made(tables, threads=3)[0], made(tables)[0], check_exact=True)
+    pd.testing.assert_frame_equal(in_turn, made(tables)[0], check_exact=True)
 
 
 @examples(40)

@@ -4,17 +4,10 @@ import re
 
 import pytest
 from larger.cases import write_larger
-from making.report import Shape, cells, rows, write_results
+from making.report import added, cells, rows
 from reident.larger import report as larger
-from reident.report.results import Results
 
-
-@pytest.fixture
-def results(tmp_path):
-    def make(metrics=("unicity", "taxicab"), **options):
-        return Results(write_larger(write_results(tmp_path / "results", Shape(metrics=metrics)), **options))
-
-    return make
+results = added(write_larger)
 
 
 def test_the_table_has_a_line_for_each_metric_and_size(results):

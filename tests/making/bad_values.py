@@ -24,6 +24,14 @@ from making.fixture_files import (
     variables,
 )
 
+
+def coded(file: str, *trades: str) -> str:
+    """Return a file with other codes of its trades a, b and c."""
+    for letter, trade in zip("abc", trades, strict=True):
+        file = file.replace(f"TRADE-{letter}", trade)
+    return file
+
+
 KEYS_AND_VALUES = [
     # Keys
     Fixture("a key that repeats", eif("KEY-E4", "KEY-E2"),
@@ -237,20 +245,14 @@ KEYS_AND_VALUES = [
     ),
     Fixture(
         "codes 1, 1.0 and 01 are three",
-        {
-            "puf.csv": PUF.replace("TRADE-a", "1").replace("TRADE-b", "1.0").replace("TRADE-c", "01"),
-            "eif.csv": EIF.replace("TRADE-a", "1").replace("TRADE-b", "1.0").replace("TRADE-c", "1"),
-        },
+        {"puf.csv": coded(PUF, "1", "1.0", "01"), "eif.csv": coded(EIF, "1", "1.0", "1")},
         account=COMPLETE,
         values={"puf trade": ["1", "1.0", "01", "1"]},
         warnings=("puf.csv, variable trade: 1 code does not occur in eif.csv, so 1 of 4 records (25.0 %)",),
     ),
     Fixture(
         "codes 1, 1.0 and 01 are one, declared",
-        {
-            "puf.csv": PUF.replace("TRADE-a", "1").replace("TRADE-b", "1.0").replace("TRADE-c", "01"),
-            "eif.csv": EIF.replace("TRADE-a", "1").replace("TRADE-b", "2").replace("TRADE-c", "1"),
-        },
+        {"puf.csv": coded(PUF, "1", "1.0", "01"), "eif.csv": coded(EIF, "1", "2", "1")},
         account=COMPLETE,
         values={"puf trade": ["1", "1", "1", "1"]},
         study=variables(trade_integer_coded=True),

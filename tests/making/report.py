@@ -13,7 +13,7 @@ import itertools
 import json
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -142,6 +142,19 @@ class Shape:
     """Claims of a join on exact values of a variable, of which so many are right; of two variables, twice as many."""
     standard: tuple[int, int] = (0, 0)
     """Suspected records of a standard attack with adhoc, of which so many are confirmed."""
+
+
+def added(write: Callable[..., Path]) -> Any:
+    """A fixture: a function that makes results to which a function of this package adds an analysis."""
+
+    @pytest.fixture
+    def fixture(tmp_path: Path) -> Callable[..., Results]:
+        def make(metrics: Sequence[str] = ("unicity", "taxicab"), **options: Any) -> Results:
+            return Results(write(write_results(tmp_path / "results", Shape(metrics=tuple(metrics))), **options))
+
+        return make
+
+    return fixture
 
 
 def written(write: Callable[..., Path], *arguments: Any) -> Any:

@@ -2,7 +2,8 @@
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,17 @@ def refused(folder: Path, sentence: str, **sections: Any) -> None:
         load(folder, **sections)
     assert sentence in str(error.value)
     assert "study.yaml, line " in str(error.value)
+
+
+@contextmanager
+def refusal(path: Path, sentence: str, *, line: bool = True) -> Iterator[None]:
+    """Judge that a file is refused inside with one sentence, which begins with the file, and its line if asked for."""
+    with pytest.raises(InputError) as error:
+        yield
+    message = str(error.value)
+    assert message.startswith(f"{path}, line " if line else str(path))
+    assert sentence in message
+    assert "\n" not in message
 
 
 def table(header: str, *rows: str) -> pa.Table:

@@ -33,7 +33,8 @@ def test_single_equal_numbers_are_those_of_one_record_in_each_file(puf, eif):
 @given(pairs=PAIRS, reach=st.integers(0, 3))
 def test_agreement_and_chance_are_shares_of_pairs(pairs, reach):
     puf, eif = (list(side) for side in zip(*pairs, strict=True))
-    found = parts.agreement(np.array(puf, float), np.array(eif, float), reach)
+    sides = np.array(puf, float), np.array(eif, float), reach
+    found = parts.agreement(*sides), parts.by_chance(*sides)
     assert found == pytest.approx(oracle.agreement(puf, eif, reach))
 
 

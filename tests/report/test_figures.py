@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 from itertools import pairwise
 from xml.etree import ElementTree as ET
@@ -99,6 +100,21 @@ def test_a_figure_has_an_alternative_text_with_numbers(drawn, name):
     assert figure.caption.endswith(".")
     assert parse(figure.svg).get("aria-label") == figure.alt
     assert parse(figure.svg).get("role") == "img"
+
+
+def test_a_drawing_that_fails_in_the_copy_of_the_process_is_drawn_in_this_one():
+    here = os.getpid()
+
+    def fails_elsewhere(sheet):
+        if os.getpid() != here:
+            raise MemoryError
+        sheet.panels[0].plot([0, 1])
+
+    def draw(sheet):
+        sheet.panels[0].plot([0, 1])
+
+    said = {"height": 1.0, "alt": "A line", "caption": "A line"}
+    assert style.figure(fails_elsewhere, **said) == style.figure(draw, **said)
 
 
 @pytest.mark.slow

@@ -113,9 +113,13 @@ def fields_of(entry: Any) -> set[str]:
     return (names | set("n" * is_choice(entry))) - set(sentences.nouns(DEFAULT_LANGUAGE, sentences.RECORD))
 
 
+BELOW = {"verdict_on": (2, r"verdict\.[\w-]+"), "choices_of": (0, r"choices\.[\w-]+\.[\w-]+")}
+"""Functions that give sentences of a section: the place of its ``Sentences``, and the pattern of their keys."""
+
+
 def calls_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Yield the section and the key, as a pattern, of every call of a module's ``Sentences``."""
-    names = {
+    names = {"HEADING": sentences.HEADING.section} | {
         node.targets[0].id: node.value.args[0].value
         for node in tree.body
         if isinstance(node, ast.Assign)
@@ -132,6 +136,9 @@ def calls_of(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 for words in node.args[2].value.split():
                     for group in groups:
                         yield names[node.args[1].id], group + re.escape(re.split("[=:@]", words)[0])
+            if isinstance(called, ast.Name) and called.id in BELOW:
+                place, pattern = BELOW[called.id]
+                yield names[node.args[place].id], pattern
             if isinstance(called, ast.Attribute) and called.attr == "group":
                 called, below = called.value, r"\.\w+"
             if isinstance(called, ast.Name) and called.id in names:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from making.report import Shape, cells, rows, write_results
+from making.report import added, cells, rows
 from making.variants import add_variants
 from reident.report.blocks import variants
 from reident.report.results import Results
@@ -12,13 +12,7 @@ from together.cases import write_together
 
 LIMIT = {"conditional_rate_at_most": 0.9, "together_confirmed_rate_at_most": 0.1}
 
-
-@pytest.fixture
-def results(tmp_path):
-    def make(metrics=("unicity", "taxicab"), **options):
-        return Results(write_together(write_results(tmp_path / "results", Shape(metrics=metrics)), **options))
-
-    return make
+results = added(write_together)
 
 
 def test_the_table_has_each_file_any_all_and_exactly_fewer(results):

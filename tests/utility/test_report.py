@@ -42,6 +42,7 @@ def test_without_variants_there_is_no_frontier(results):
         ({"conditional_rate_at_most": 0.2, "by": "upper"}, "conditional_high", "upper end of the conditional rate",
          0.2),
         ({"reach_at_most": 0.1, "confirmed_rate_at_most": 0.3}, "confirmed_rate", "confirmed rate", 0.3),
+        ({"expected_correct_rate_at_most": 0.1}, "best_rank_correct_rate", "one best guess right", 0.1),
         ({"confirmed_at_most": 3}, "conditional_rate", "conditional rate", None),
     ],
 )  # fmt: skip

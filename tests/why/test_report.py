@@ -1,20 +1,10 @@
 """What carries the confirmed claims, as the report shows it."""
 
-import pytest
-from making.report import Shape, write_results
-from reident.report.results import Results
+from making.report import added
 from reident.why import report as why
 from why.cases import write_why
 
-METRICS = ("unicity", "taxicab")
-
-
-@pytest.fixture
-def results(tmp_path):
-    def make(**options):
-        return Results(write_why(write_results(tmp_path / "results", Shape(metrics=METRICS)), **options))
-
-    return make
+results = added(write_why)
 
 
 def test_every_change_has_a_line_with_the_net_change_of_each_metric(results):

@@ -21,7 +21,7 @@ for name in ("unicity", "euclidean"):
     del STUDY["metrics"][name]
 STUDY["metrics"]["fellegi_sunter"] = {"m": "informed"}
 STUDY["decision"] = {"confirmed_rate_at_most": {"adhoc": 0.25, "fellegi_sunter": 0.25}}
-RATES = ["conditional_rate", "expected_correct_rate", "single_rate", "confirmed_rate", "reach", "n_confirmed"]
+RATES = ["conditional_rate", "best_rank_correct_rate", "single_rate", "confirmed_rate", "reach", "n_confirmed"]
 RATES += ["conditional_low", "conditional_high", "n_suspected"]
 
 

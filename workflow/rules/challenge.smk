@@ -38,10 +38,11 @@ rule challenge:
         "results/{study}/logs/challenge.log",
     benchmark:
         "results/{study}/benchmarks/challenge.tsv"
+    # The verdict waits for it, and nothing for what else is ready then.
+    priority: 1
     conda:
         "../../environment.yml"
-    # On few records it is done before a second thread has started.
-    threads: lambda wildcards, input: many_threads() if is_large(input.puf) else 1
+    threads: many_threads()
     resources:
         mem_mb=memory(40),
         runtime=minutes,

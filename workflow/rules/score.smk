@@ -32,10 +32,16 @@ rule weigh:
         "results/{study}/logs/weigh.log",
     benchmark:
         "results/{study}/benchmarks/weigh.tsv"
+    # Each pair is weighed dozens of times: it begins first, and leaves a core to the other metrics, which wait for less.
+    priority: 1
     conda:
         "../../environment.yml"
-    # Each pair is weighed dozens of times.
-    threads: lambda wildcards, input: many_threads() if is_large(input.puf) or is_large(input.eif) else 1
+    threads:
+        lambda wildcards, input: (
+            many_threads()
+            if are_many(input.puf, input.eif)
+            else max(many_threads() - 1, 1) if is_large(input.puf) or is_large(input.eif) else 1
+        )
     resources:
         mem_mb=memory(40),
         runtime=minutes,

@@ -8,12 +8,14 @@ import nbformat
 from reident import ledger
 from reident.report import execute
 
-# What renders the notebook takes a second to import, and the notebook runs in a process of its own.
+# The notebook runs in a process of its own, beside the check of what it reads and the import of what renders it.
 with ledger.step(snakemake) as step, ThreadPoolExecutor(1) as beside:
-    step.check_chain()
-    render = beside.submit(import_module, "reident.report.render")
+    chain, render = beside.submit(step.check_chain), beside.submit(import_module, "reident.report.render")
     font = next(iter(step.inputs["font"]), None)
-    notebook = execute.execute(step.path("notebook"), {"results": step.folder}, font)
+    try:
+        notebook = execute.execute(step.path("notebook"), {"results": step.folder}, font)
+    finally:
+        chain.result()
     step.write("notebook", nbformat.writes(notebook))
     page, heading = render.result(), dataclasses.asdict(step.settings)
     about = page.About(study=step.called, internal=True, live=True, **heading)

@@ -104,7 +104,9 @@ def _policy(policy: str | os.PathLike[str] | Policy) -> Policy:
     """Return a policy: a bundled one by its name, or that of a file."""
     if isinstance(policy, Policy):
         return policy
-    if isinstance(policy, os.PathLike) or str(policy).endswith(".yaml"):
+    if not isinstance(policy, str | os.PathLike):
+        raise TypeError(f"`policy` must be the name of a policy, a path or a policy, not {type(policy).__name__}")
+    if isinstance(policy, os.PathLike) or policy.endswith(".yaml"):
         return rounding.load(Path(policy))
     bundled = {path.stem: path for path in sorted(rounding.FOLDER.glob("*.yaml"))}
     if policy not in bundled:

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from reident.attribution.section import PUF, SYNTHETIC
 from reident.outcomes import ATTRIBUTES, LIMITS, VERDICT
 from reident.page import style
-from reident.page.choices import Choice, table_of
+from reident.page.choices import choices_of, table_of
 from reident.page.columns import columns
 from reident.page.common import FEW, in_order, keys_in_words, portion, row_account, share_of, top_of, verdict_on
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
@@ -95,13 +95,11 @@ def target_name(target: str, within: object = "") -> str:
 @block(SUMMARY, LIMITS, VERDICT)
 def attribution_overall(results: Results) -> str | None:
     """Give the verdict on attribute disclosure, where the study sets a limit for it."""
-    return verdict_on(
-        results,
-        ATTRIBUTES,
-        lambda key, **fields: TEXT(f"verdict.{key}", **fields),
-        "nobody",
-        lambda limits: (_limit(results, *line) for line in limits[COMPARED].to_numpy()),
-    )
+    return verdict_on(results, ATTRIBUTES, TEXT, "nobody", _limits)
+
+
+def _limits(results: Results, limits: pd.DataFrame) -> list[str]:
+    return [_limit(results, *line) for line in limits[COMPARED].to_numpy()]
 
 
 def _limit(results: Results, target: str, value: float, bound: float) -> str:
@@ -249,12 +247,7 @@ def attribution_choices(results: Results) -> str:
         chosen["numeric"] = ("within", "`within`")
     if n_files(results) > 1:
         chosen["files"] = ("mean", UNDEFINED)
-    return table_of(
-        [
-            Choice(TEXT(f"choices.{name}.what"), TEXT(f"choices.{name}.{option}"), others, "§12")
-            for name, (option, others) in chosen.items()
-        ]
-    )
+    return table_of(choices_of(TEXT, chosen, "§12"))
 
 
 @block(ACCOUNT)

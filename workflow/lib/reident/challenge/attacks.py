@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,18 +28,18 @@ from reident.challenge.settings import (
 )
 from reident.challenge.work import of_attack, of_join
 from reident.intake.grouping import MEMBER_LINKS
-from reident.linkage import batches, surest
+from reident.kernels.toplist import run_all
+from reident.linkage import batches, surest, weights
 from reident.linkage.agreement_of_metrics import OF_ONE_METRIC
 from reident.linkage.attack import AttackFiles, attack, order_claims
 from reident.linkage.attack_settings import AttackSettings
 from reident.linkage.claims import of_pairs
 from reident.linkage.counterfactual import recode
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.contract import Estimates, ScoringContext, progress_of_share
+from reident.linkage.metrics.contract import Estimates, ScoringContext
 from reident.linkage.rates import rate, rates_of
 from reident.linkage.settings import AGREEMENT, ANY, WHOLE, ClaimSettings
 from reident.linkage.strata import links_inside, stratum_of_records
-from reident.linkage.weights import without
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -50,6 +51,8 @@ OF_CLAIMS += [f"right_of_{n}" for n in surest.NUMBERS]
 OF_FILES = ["n_puf", "n_eif", "n_links", "n_compared", "n_findable"]
 """The columns of the rates that all attacks on the same files have alike."""
 
+MAX_SIDE_BY_SIDE = weights.MAX_PAIRS
+"""Up to this number of pairs attacks are made side by side, each in one thread; above, in all threads one by one."""
 
 TABLES = ("rates", "agreement", "agreeing", "summary", "levels", "model")
 """What of the study is read as a table; the last two where a metric weighs."""
@@ -74,7 +77,7 @@ class Made(NamedTuple):
         """Return the weights of a metric without a variable: m, u and λ are those that the study has with it."""
         if self.levels is None or self.model is None:
             raise ValueError("the study has no weights")
-        return without(Estimates(self.levels, self.model), name)
+        return weights.without(Estimates(self.levels, self.model), name)
 
 
 class _Attack(NamedTuple):
@@ -97,6 +100,11 @@ class _Attack(NamedTuple):
             return self
         strongest = order.strongest(lines, self.by_metric)
         return self._replace(metric=strongest[1], attack=self.by_metric[strongest])
+
+    @property
+    def name(self) -> tuple[str, str, str]:
+        """What tells the attack from the others."""
+        return self.kind, self.metric, self.detail
 
     @property
     def is_weighed(self) -> bool:
@@ -123,23 +131,17 @@ def challenge(settings: ChallengeSettings, files: AttackFiles, made: Made, conte
         The columns of `attacks.csv`.
     """
     chosen = list(_within(_at_hand(settings, files), settings.budget))
-    n, done = max(sum(tried for _, tried in chosen), 1), 0
-    joined = _Joined(settings, files, context.threads)
     lines, records = list(_declared(settings, made)), _Records(files.prepared["puf"].num_rows)
     for source in made.pairs.values():
         records.add(source)
+    found = _tried([one for one, tried in chosen if tried and not one.by_metric], settings, files, made, context)
     for at_hand, tried in chosen:
-        line: dict[str, Any] = {}
         one = at_hand.after(lines)
-        if tried and one.attack is not None:
-            weights = made.weights(one.detail) if one.is_weighed else None
-            job = context._replace(progress=progress_of_share(context.progress, done / n, 1 / n), weights=weights)
-            line, pairs = _attacked(one.attack, settings, job)
-            if one.kind == STANDARD:
-                records.add(pairs)
-        elif tried:
-            line = joined.line(one.names)
-        done += tried
+        if at_hand.by_metric and tried:
+            found[one.name] = _attacked(one, settings, made, context._replace(progress=None))
+        line, pairs = found.get(one.name, ({}, None))
+        if one.kind == STANDARD and pairs is not None:
+            records.add(pairs)
         lines.append({**line, "kind": one.kind, "metric": one.metric, "detail": one.detail})
     lines.append(records.line(lines[0]))
     n_linked = len(np.unique(files.iuf["puf"].to_numpy()))
@@ -255,13 +257,38 @@ def _declared(settings: ChallengeSettings, made: Made) -> Iterator[dict[str, Any
         yield {**line, **_summary(claims, settings), "kind": AGREEMENT, "metric": AGREEMENT, "detail": str(k)}
 
 
+def _tried(
+    chosen: Sequence[_Attack], settings: ChallengeSettings, files: AttackFiles, made: Made, context: ScoringContext
+) -> dict[tuple[str, str, str], tuple[dict[str, Any], pa.Table | None]]:
+    """Return by name the lines of attacks, and the pairs of those with a metric."""
+    found: dict[tuple[str, str, str], tuple[dict[str, Any], pa.Table | None]] = {}
+    few = int(files.manifest["pairs"].sum()) <= MAX_SIDE_BY_SIDE
+    job = context._replace(threads=1 if few else context.threads, progress=None)
+
+    def attack_by(one: _Attack) -> None:
+        line, pairs = _attacked(one, settings, made, job)
+        found[one.name] = line, pairs if one.kind == STANDARD else None
+
+    def join(joins: Sequence[_Attack]) -> None:
+        joined = _Joined(settings, files, job.threads)
+        found.update({one.name: (joined.line(one.names), None) for one in joins})
+
+    joins = [one for one in chosen if one.attack is None]
+    tasks = [(partial(attack_by, one), one.work) for one in chosen if one.attack is not None]
+    tasks.append((partial(join, joins), sum(one.work for one in joins)))
+    run_all(tasks, context.threads if few else 1, context.progress)
+    return found
+
+
 def _attacked(
-    attacked: tuple[AttackSettings, AttackFiles], settings: ChallengeSettings, context: ScoringContext
+    one: _Attack, settings: ChallengeSettings, made: Made, context: ScoringContext
 ) -> tuple[dict[str, Any], pa.Table]:
     """Return the line of an attack with one metric, and its pairs by row number."""
-    made = attack(*attacked, context)
-    (claims,), (tables,) = order_claims(*attacked, made).values(), made.metrics.values()
-    return {**_whole(made.rates), **_summary(claims, settings)}, tables.positions
+    if one.attack is None:
+        raise ValueError("a join has no metric")
+    attacked = attack(*one.attack, context._replace(weights=made.weights(one.detail) if one.is_weighed else None))
+    (claims,), (tables,) = order_claims(*one.attack, attacked).values(), attacked.metrics.values()
+    return {**_whole(attacked.rates), **_summary(claims, settings)}, tables.positions
 
 
 class _Joined:
@@ -290,11 +317,12 @@ class _Joined:
 
 
 def _whole(rates: pd.DataFrame) -> dict[str, Any]:
-    return rates.iloc[:1].to_dict("records")[0]  # that of the whole study comes first
+    return rates.iloc[0].to_dict()  # that of the whole study comes first
 
 
 def _summary(claims: pd.DataFrame, settings: ChallengeSettings) -> dict[str, Any]:
-    return surest.summarize({"": claims}, settings.right)[OF_CLAIMS].to_dict("records")[0]
+    line = surest.summary("", claims, settings.right)
+    return {name: line[name] for name in OF_CLAIMS}
 
 
 def _ordered(table: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import DASHED
 from reident.page.layout import ReportColumn, block, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure
 from reident.page.terms import title
 from reident.page.wording import UNDEFINED, count, declared, escape, listed, percent, span, without_unit
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("challenge")
-HEADING = Sentences("headings")
 ATTACKS = attacks.TABLE
 
 MAX_CHOSEN = 3
@@ -48,6 +47,11 @@ def in_words(line: Mapping[str, Any]) -> str:
 
 def tried(results: Results) -> pd.DataFrame:
     """Return the attacks that were tried, in words, with whether each is above a limit."""
+    lines: pd.DataFrame = results.once(_tried)
+    return lines
+
+
+def _tried(results: Results) -> pd.DataFrame:
     lines = attacks.of_others(results.known(results.table(ATTACKS)).fillna({"detail": ""}))
     above = set[str]()
     if results.has(LIMITS):

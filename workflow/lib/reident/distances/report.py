@@ -15,7 +15,7 @@ from reident.outcomes import LIMITS, VERDICT
 from reident.page import style
 from reident.page.common import DASHED, verdict_on
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Look, Sheet
 from reident.page.terms import some
 from reident.page.wording import (
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("distances")
-HEADING = Sentences("headings")
 CLOSEST, DISTANCES = "matching/closest.csv", "matching/distances.csv"
 NEARNESS, PREMISE = "matching/nearness.csv", "matching/premise.csv"
 OWN, HOLDOUT = "confidential", "holdout"
@@ -75,16 +74,14 @@ def is_comparable(results: Results) -> bool:
 @block(CLOSEST, LIMITS, VERDICT)
 def closest_overall(results: Results) -> str | None:
     """Give the verdict on the share that is nearer to the confidential file, where the study sets a limit for it."""
-    return verdict_on(
-        results,
-        ABOUT,
-        lambda key, **fields: TEXT(f"verdict.{key}", **fields),
-        "nothing",
-        lambda limits: (
-            TEXT("verdict.limit", limit=declared(bound), value=apart(max(value, 0.0), bound)[0])
-            for value, bound in zip(limits["value"], limits["bound"], strict=True)
-        ),
-    )
+    return verdict_on(results, ABOUT, TEXT, "nothing", _limits)
+
+
+def _limits(_results: Results, limits: pd.DataFrame) -> list[str]:
+    return [
+        TEXT("verdict.limit", limit=declared(bound), value=apart(max(value, 0.0), bound)[0])
+        for value, bound in zip(limits["value"], limits["bound"], strict=True)
+    ]
 
 
 @block(CLOSEST, PREMISE, NEARNESS)

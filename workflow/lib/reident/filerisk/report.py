@@ -18,7 +18,7 @@ from reident.outcomes import BREAKS, FILE, LIMITS, NONE, RESERVED, UNBREAKABLE, 
 from reident.page.columns import columns
 from reident.page.common import reserved, size_class, verdict_on
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.terms import some
 from reident.page.wording import (
     apart,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("filerisk")
-HEADING = Sentences("headings")
 SUMMARY, DEFINITIONS, HAZARDS = "filerisk/summary.csv", "filerisk/definitions.csv", "filerisk/hazards.csv"
 CELLS, SIZES = "filerisk/cells.csv", "filerisk/sizes.csv"
 VARIABLES, LEVELS, CLASSES = "filerisk/variables.csv", "filerisk/levels.csv", "filerisk/classes.csv"
@@ -134,13 +133,7 @@ def risk_overall(results: Results) -> str | None:
     reason, fields = _reason(results, limits)
     if is_alone(results) and len(limits) and kind != UNKNOWN:
         return box(f"reason {kind}", TEXT(f"verdict.{kind}"), " ".join(_counted(results, limits, kind)))
-    return verdict_on(
-        results,
-        FILE,
-        lambda key, **texts: TEXT(f"verdict.{key}", **(fields if key == reason else texts)),
-        reason,
-        lambda chosen: (_limit(results, row) for row in chosen.itertuples()),
-    )
+    return verdict_on(results, FILE, TEXT, reason, _limits, **fields)
 
 
 def _counted(results: Results, limits: pd.DataFrame, kind: str) -> Iterator[str]:
@@ -170,8 +163,11 @@ def _reason(results: Results, lines: pd.DataFrame) -> tuple[str, dict[str, str]]
         return "no_cell", {}
     if by_dis.all() and lines["value"].isna().all():
         return "no_dis", {}
-    open_ = lines[unsure | (lines["outcome"] == NONE)].itertuples()
-    return "not_judged", {"limits": listed([_limit(results, row) for row in open_])}
+    return "not_judged", {"limits": listed(_limits(results, lines[unsure | (lines["outcome"] == NONE)]))}
+
+
+def _limits(results: Results, limits: pd.DataFrame) -> list[str]:
+    return [_limit(results, row) for row in limits.itertuples()]
 
 
 def _limit(results: Results, row: Any) -> str:

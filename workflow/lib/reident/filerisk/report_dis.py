@@ -25,7 +25,7 @@ from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import top_of
 from reident.page.layout import ReportColumn, block, box, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Sheet
 from reident.page.terms import some
 from reident.page.wording import (
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("filerisk")
-HEADING = Sentences("headings")
 MAX_CHANCE = 3
 """A difference between the two forms of DIS of more standard errors than this is not explained by chance."""
 

@@ -28,7 +28,7 @@ from reident.page.choices import Choice, table_of
 from reident.page.columns import columns
 from reident.page.common import row_account
 from reident.page.layout import ReportColumn, block, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Look, Sheet
 from reident.page.terms import some
 from reident.page.wording import UNDEFINED, count, count_cells, declared, escape, fixed, label_cells, listed, percent
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("filerisk")
-HEADING = Sentences("headings")
 SEVERAL = Sentences("filerisk_scenarios")
 BY_SAMPLE, BY_CLASS, BY_TENTH = "filerisk/by_sample.csv", "filerisk/by_class.csv", "filerisk/by_tenth.csv"
 ACCOUNT, CATEGORIES = "filerisk/account.csv", "filerisk/categories.csv"

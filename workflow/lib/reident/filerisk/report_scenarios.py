@@ -11,7 +11,7 @@ from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import in_order, keys_in_words, limit_line, top_of
 from reident.page.layout import ReportColumn, block, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Sheet
 from reident.page.terms import some
 from reident.page.wording import (
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("filerisk_scenarios")
-HEADING = Sentences("headings")
 SCENARIOS, DIVERSITY = "filerisk/scenarios.csv", "filerisk/diversity.csv"
 SET_VARIABLES = "filerisk/set_variables.csv"
 MAX_SETS = 10

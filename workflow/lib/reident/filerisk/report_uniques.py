@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reident.filerisk.report import COARSER, CONVENTIONS, SIZES, SUMMARY, VARIABLES, by_excluded, quantity
 from reident.page.columns import columns
 from reident.page.layout import ReportColumn, block, box, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.terms import some
 from reident.page.wording import count, count_cells, defined, escape, number, percent
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("filerisk")
-HEADING = Sentences("headings")
 
 
 @block(CONVENTIONS)

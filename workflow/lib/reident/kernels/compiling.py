@@ -1,8 +1,11 @@
 """The options of compilation: once, cached, without the GIL, never with fast math."""
 
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any
 
 import numba
@@ -12,6 +15,24 @@ from numba.core import event
 from reident.kernels import cache
 
 cache.install()
+
+
+@contextmanager
+def _without(package: str) -> Iterator[None]:
+    """Let imports of a package that is not there yet fail."""
+    if package in sys.modules:
+        yield
+        return
+    sys.modules[package] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[package]
+
+
+# numba looks for BLAS in this package, whose import takes longer than most kernels; none of them multiplies matrices.
+with _without("scipy.linalg"), suppress(ImportError):
+    import_module("numba.np.arraymath")
 
 jit = numba.njit(cache=True, nogil=True, error_model="numpy")
 """For functions that allocate arrays."""

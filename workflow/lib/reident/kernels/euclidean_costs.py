@@ -149,6 +149,21 @@ def number_score(steps, difference, spread):
 
 
 @inner_jit
+def ascending_sum(parts, n):
+    """Return the sum of the first n parts, which it sorts, so that it does not depend on their order."""
+    for j in range(1, n):
+        part, a = parts[j], j
+        while a > 0 and parts[a - 1] > part:
+            parts[a] = parts[a - 1]
+            a -= 1
+        parts[a] = part
+    total = 0.0
+    for j in range(n):
+        total += parts[j]
+    return total
+
+
+@inner_jit
 def level_of(metric, squares, files, i, r):
     """Return the level of the pair (i, r) by the definition, with the position of r below it."""
     level = _level(metric, metric.spread, squares, files, i, r)
@@ -178,15 +193,8 @@ def _level(metric, spread, squares, files, i, r):
             s = metric.alpha
         else:
             s = 1.0 if files.puf_codes[i, j] != files.eif_codes[r, j] else 0.0
-        square = s * s
-        a = j
-        while a > 0 and squares[a - 1] > square:
-            squares[a] = squares[a - 1]
-            a -= 1
-        squares[a] = square
-    total = 0.0
-    for j in range(v):
-        total += squares[j]
+        squares[j] = s * s
+    total = ascending_sum(squares, v)
     score = math.sqrt(total) / v if metric.primer else math.sqrt(total / v)
     return np.int64(np.rint(score * metric.scale))
 

@@ -28,6 +28,9 @@ LEAST = 2.0**-50
 TAKEN = 10**9
 """What rivals take from a weight, and what frequency adds, is rounded to nine decimals, so that equal ones are ties."""
 
+LARGEST = MOST * (1 - 1e-6)
+"""Odds below it are exact, whatever is rounded."""
+
 MAX_KEPT = 2 * 10**7
 """Up to this number of pairs, the odds of all are kept in memory from one pass to the next: 160 MB."""
 
@@ -52,18 +55,18 @@ def _add_up(files, listed, intervals, model, first, last, scratch, odds, kept, b
     """
     base = files.eif.starts[files.stratum[first]]
     for i in range(first, last):
-        begin, n, _ = row_odds(files, listed, intervals, model, i, scratch, kept[:0], odds)
         own = kept[before[i] - before[first] : before[i + 1] - before[first]]
-        for c in range(own.size):
-            own[c] = odds[c]
-        largest, rest, times = 0.0, 0.0, files.puf.times[i]
+        of_row, begin, _ = row_odds(
+            files, listed, intervals, model, i, scratch, kept[:0], own if own.size else odds, True
+        )
+        largest, rest, times, n = 0.0, 0.0, files.puf.times[i], of_row.size
         for c in range(n):
-            o, more = odds[c], files.eif.times[eif_row(listed, begin + c)] - 1
+            o, more = of_row[c], files.eif.times[eif_row(listed, begin + c)] - 1
             rest += min(largest, o) + more * o
             largest = max(largest, o)
         rows.largest[i], rows.rest[i] = largest, rest
         for c in range(n):
-            o, at = odds[c], eif_row(listed, begin + c) - base
+            o, at = of_row[c], eif_row(listed, begin + c) - base
             columns.rest[at] += min(columns.largest[at], o) + (times - 1) * o
             columns.largest[at] = max(columns.largest[at], o)
 
@@ -82,10 +85,10 @@ def _expect(
     """Add the probabilities of the pairs of some PUF rows to the links by level, and to the last number of all."""
     for i in range(first, last):
         own = kept[before[i] - before[first] : before[i + 1] - before[first]]
-        begin, n, n_present = row_odds(files, listed, intervals, model, i, scratch, own, odds)
-        times, number = files.puf.times[i], links[-1, 0]
+        of_row, begin, n_present = row_odds(files, listed, intervals, model, i, scratch, own, odds, by_level)
+        times, number, n = files.puf.times[i], links[-1, 0], of_row.size
         for c in range(n):
-            o, r = odds[c], eif_row(listed, begin + c)
+            o, r = of_row[c], eif_row(listed, begin + c)
             total = 1 + o
             if competition:
                 total += _others(rows, i, o) + _others(columns, r, o)
@@ -281,7 +284,7 @@ def _taken(factor, scale):
 @lean_jit
 def _least_odds(model, bound, scale):
     """Return odds below which a pair has no level below a bound, whatever is rounded."""
-    return min(model.prior_odds * 2.0 ** ((1 - bound) / scale), MOST) * (1 - 1e-6)
+    return min(model.prior_odds * 2.0 ** ((1 - bound) / scale) * (1 - 1e-6), LARGEST)
 
 
 @lean_jit
@@ -292,21 +295,16 @@ def _list_best(
     """Write the best pairs of the records of some PUF rows; a level is the negative weight."""
     level_table, own = scratch[1], scratch[2]
     for i in range(first, last):
-        begin, n, _ = row_odds(
-            files,
-            listed,
-            intervals,
-            model,
-            i,
-            scratch,
-            kept[before[i] - before[first] : before[i + 1] - before[first]],
-            odds,
-        )
+        known = kept[before[i] - before[first] : before[i + 1] - before[first]]
+        of_row, begin, _ = row_odds(files, listed, intervals, model, i, scratch, known, odds, True)
         count, bound = 0, 1 - least
         at_least = _least_odds(model, bound, scale)
-        for c in range(n):
-            o, r = odds[c], eif_row(listed, begin + c)
+        for c in range(of_row.size):
+            o, r = of_row[c], eif_row(listed, begin + c)
             if o < at_least:
+                continue
+            total = 1 + _others(rows, i, o) + _others(columns, r, o) if competition else 1.0
+            if o < min(at_least * total, LARGEST):
                 continue
             level = 0
             for j in range(len(own)):
@@ -315,7 +313,7 @@ def _list_best(
                 if model.shares.size and at < intervals.n_levels[j]:
                     level -= _taken(own[j, at] / model.factors[j, at], scale)
             if competition:
-                level += _taken(1 + _others(rows, i, o) + _others(columns, r, o), scale)
+                level += _taken(total, scale)
             for a in range(files.eif.first[r], files.eif.first[r + 1]):
                 if level < bound:
                     count = offer(levels, eifs, count, level, files.eif.members[a])

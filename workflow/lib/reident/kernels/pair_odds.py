@@ -130,10 +130,10 @@ def written_level(files, listed, intervals, levels, i, at, j):
 
 
 @lean_jit
-def _look_up(files, listed, intervals, model, i, scratch):
-    """Write the tables of the variables that PUF row i has, and these variables in ascending order; return how many.
+def _look_up(files, intervals, model, i, scratch, fills):
+    """Write what levels multiply by, of the variables that PUF row i has, and these in order; return how many.
 
-    A table of the same value in the same stratum is there already.
+    If ``fills``, their tables are written. One of the same value in the same stratum is there already.
     """
     tables, levels, own, held, present = scratch
     s, n_present = files.stratum[i], 0
@@ -145,7 +145,7 @@ def _look_up(files, listed, intervals, model, i, scratch):
         n_present += 1
         if held[j, 0] != s or held[j, 1] != x:
             factors_of(files, intervals, model, j, s, x, own[j])
-            if not listed.first.size:
+            if fills:
                 fill(files, intervals, own[j], j, s, x, tables[j], levels[j])
             held[j, 0], held[j, 1] = s, x
     return n_present
@@ -170,12 +170,14 @@ def _multiply(files, tables, variables, begin, n, odds):
 
 
 @lean_jit
-def row_odds(files, listed, intervals, model, i, scratch, kept, odds):
-    """Write the odds of the pairs of PUF row i; return its first pair, their number, and that of its variables.
+def row_odds(files, listed, intervals, model, i, scratch, kept, odds, needs_levels):
+    """Return the odds of the pairs of PUF row i, its first pair, and the number of its variables.
 
-    ``kept`` has the odds if they have been written before, otherwise nothing.
+    ``kept`` has the odds if they have been written before, otherwise nothing; of these, tables of levels are written if
+    they are needed.
     """
-    n_present = _look_up(files, listed, intervals, model, i, scratch)
+    fills = not listed.first.size and (needs_levels or not kept.size)
+    n_present = _look_up(files, intervals, model, i, scratch, fills)
     tables, _, own, _, present = scratch
     s = files.stratum[i]
     begin, end = files.eif.starts[s], files.eif.starts[s + 1]
@@ -183,9 +185,7 @@ def row_odds(files, listed, intervals, model, i, scratch, kept, odds):
         begin, end = listed.first[i], listed.first[i + 1]
     n, done = end - begin, 0
     if kept.size:
-        for c in range(n):
-            odds[c] = kept[c]
-        return begin, n, n_present
+        return kept, begin, n_present
     for c in range(n):
         odds[c] = model.prior_odds
     while done < n_present:
@@ -198,4 +198,4 @@ def row_odds(files, listed, intervals, model, i, scratch, kept, odds):
             done += _multiply(files, tables, present[done:n_present], begin, n, odds)
     for c in range(n):
         odds[c] = min(odds[c], MOST)
-    return begin, n, n_present
+    return odds[:n], begin, n_present

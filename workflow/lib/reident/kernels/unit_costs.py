@@ -6,7 +6,7 @@ import numpy as np
 
 from reident.kernels.adhoc_rules import BANDS, TABLE, Flat, difference, reach
 from reident.kernels.compiling import inner_jit, lean_jit
-from reident.kernels.euclidean_costs import number_score
+from reident.kernels.euclidean_costs import ascending_sum, number_score
 
 EQUAL, NUMBER = 3, 4
 """Kinds of costs beside those of adhoc: of categories that are equal or not, and of numbers by standard deviations."""
@@ -97,21 +97,6 @@ def variable_cost(rules, s, j, p_code, e_code, p, e):
     return 0.0 if p_code == e_code else rules.different[j]
 
 
-@inner_jit
-def _ascending(parts, n):
-    """Return the sum of some costs in ascending order, as that of a pair of records."""
-    for j in range(1, n):
-        cost, a = parts[j], j
-        while a > 0 and parts[a - 1] > cost:
-            parts[a] = parts[a - 1]
-            a -= 1
-        parts[a] = cost
-    total = 0.0
-    for j in range(n):
-        total += parts[j]
-    return total
-
-
 @lean_jit
 def costs_of(rules, s, puf_codes, puf_values, x, eif_codes, eif_values, y, parts):
     """Write the costs of all variables of two rows, of units or of members."""
@@ -121,8 +106,8 @@ def costs_of(rules, s, puf_codes, puf_values, x, eif_codes, eif_values, y, parts
 
 @lean_jit
 def total_cost(parts, n):
-    """Return the sum of the first n costs."""
-    return _ascending(parts, n)
+    """Return the sum of the first n costs, as that of a pair of records."""
+    return ascending_sum(parts, n)
 
 
 @lean_jit
@@ -142,7 +127,7 @@ def member_costs(rules, s, puf, eif, p, a, e, b, stop, costs, parts):
                     rules, s, j, puf.codes[x, j], eif.codes[y, j], puf.values[x, j], eif.values[y, j]
                 )
                 total += parts[j]
-            costs[i, k] = total if rules.whole else _ascending(parts, v)
+            costs[i, k] = total if rules.whole else ascending_sum(parts, v)
             lowest = min(lowest, costs[i, k])
         least += lowest
         if least >= stop:

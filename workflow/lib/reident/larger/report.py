@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 from reident.page import style
 from reident.page.common import top_of
 from reident.page.layout import ReportColumn, block, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Look
 from reident.page.terms import metric_cells, title
 from reident.page.wording import (
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("larger")
-HEADING = Sentences("headings")
 LARGER = "larger/rates.csv"
 OK, BEYOND, UNRANKED = "ok", "beyond_population", "unranked"
 CONFIRMED, GUESSED = "confirmed_rate", "best_guess_rate"

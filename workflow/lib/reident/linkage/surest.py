@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -92,7 +92,7 @@ def summarize(claims: Mapping[str, pd.DataFrame], limit: float | None) -> pd.Dat
     pandas.DataFrame
         The columns of `surest/summary.csv`.
     """
-    return pd.DataFrame([_summary(metric, lines, limit) for metric, lines in claims.items()])
+    return pd.DataFrame([summary(metric, lines, limit) for metric, lines in claims.items()])
 
 
 def curves(claims: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -112,7 +112,8 @@ def right_among(lines: pd.DataFrame, n: np.ndarray) -> np.ndarray:
     return np.interp(n, np.append(0, lines["n_claims"]), np.append(0.0, lines["n_right"]))
 
 
-def _summary(metric: str, lines: pd.DataFrame, limit: float | None) -> dict[str, object]:
+def summary(metric: str, lines: pd.DataFrame, limit: float | None) -> dict[str, Any]:
+    """Return the line of a metric in `surest/summary.csv`; arguments as those of :func:`summarize`."""
     n = _total(lines)
     last = lines.iloc[-1] if n else dict.fromkeys(("n_right", "right_rate", "low", "high"), np.nan)
     sizes = {f"{size}": size for size in NUMBERS} | {f"{one}_percent": -(-n * one // 100) for one in PERCENTAGES}
@@ -139,7 +140,8 @@ def _total(lines: pd.DataFrame) -> int:
 
 def _largest(lines: pd.DataFrame, share: float) -> int:
     """Return the largest number of surest claims of which at least a share is right; 0 if there is none."""
-    return _total(lines[lines["right_rate"].round(DECIMALS) >= share])
+    is_right = lines["right_rate"].to_numpy().round(DECIMALS) >= share
+    return int(lines["n_claims"].to_numpy()[is_right].max(initial=0))
 
 
 def _claims(claims: Sequence[Source], iuf: Source) -> Iterator[np.ndarray]:

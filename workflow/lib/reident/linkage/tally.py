@@ -40,6 +40,8 @@ class Tally:
         return self._tables[0].sort_values(self._by, ignore_index=True)
 
     def _gather(self) -> None:
+        if len(self._tables) == 1:
+            return
         lines = pd.concat(self._tables)
         self._tables = [self._sum({name: lines[name].to_numpy() for name in lines.columns})]
         self._lines = self._summed = len(self._tables[0])

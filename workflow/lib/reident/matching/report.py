@@ -17,7 +17,7 @@ from reident.outcomes import OPEN, RESERVED, UNBREAKABLE, UNKNOWN, VERDICT
 from reident.page.columns import columns
 from reident.page.common import keys_in_words, portion, reserved, share_of
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.wording import (
     NO_BREAK,
     UNDEFINED,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 TEXT = Sentences("matching")
 FRONT = Sentences("front")
-HEADING = Sentences("headings")
 SUMMARY, SCENARIOS = "matching/summary.csv", "matching/scenarios.csv"
 DISTRIBUTION, VARIABLES = "matching/distribution.csv", "matching/variables.csv"
 POOLED, CORRESPONDENCE = "matching/pooled.csv", "matching/correspondence.csv"

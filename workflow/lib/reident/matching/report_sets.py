@@ -24,11 +24,11 @@ from reident.matching.report import (
 )
 from reident.matching.report_summaries import summary_columns, summary_limits
 from reident.page import style
-from reident.page.choices import Choice, table_of
+from reident.page.choices import choices_of, table_of
 from reident.page.columns import columns
 from reident.page.common import limit_line, row_account, size_class, size_tick, top_of
 from reident.page.layout import ReportColumn, block, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Sheet
 from reident.page.terms import some
 from reident.page.wording import (
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("matching")
-HEADING = Sentences("headings")
 ACCOUNT = "matching/account.csv"
 MAX_SETS = 5
 """The table of all sets shows at most this number of each size, those with the highest risk."""
@@ -204,12 +203,7 @@ def matching_choices(results: Results) -> str:
     if len(synthetic_files(results)) > 1:
         options["mean"] = ("defined", UNDEFINED)
         options["pooled"] = ("together", UNDEFINED)
-    return table_of(
-        [
-            Choice(TEXT(f"choices.{name}.what"), TEXT(f"choices.{name}.{option}"), others, "§8")
-            for name, (option, others) in options.items()
-        ]
-    )
+    return table_of(choices_of(TEXT, options, "§8"))
 
 
 @block(ACCOUNT)

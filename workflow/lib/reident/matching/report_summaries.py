@@ -34,7 +34,7 @@ from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import in_order, limit_line, top_of
 from reident.page.layout import ReportColumn, block, box, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure
 from reident.page.terms import some
 from reident.page.wording import count_cells, escape, inside, percent, without_repeats, word
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("matching")
-HEADING = Sentences("headings")
 
 
 @block(SUMMARY)

@@ -15,7 +15,7 @@ from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import row_account, size_class
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure
 from reident.page.terms import some, title
 from reident.page.wording import bold_cells, declared, escape, fixed_cells, percent, percent_cells, rates, word
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("microaggregation")
-HEADING = Sentences("headings")
 VARIABLES, ACCOUNT = "microaggregation/variables.csv", "microaggregation/account.csv"
 AGREEMENTS, COMPARED = "agreements.csv", "comparison/agreements.csv"
 COMPARED_RATES = "comparison/rates.csv"

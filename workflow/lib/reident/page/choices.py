@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from reident.page.layout import ReportColumn, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 
 TEXT = Sentences("choices")
-HEADING = Sentences("headings")
 
 
 class Choice(NamedTuple):
@@ -18,6 +18,17 @@ class Choice(NamedTuple):
     chosen: str
     others: str
     source: str
+
+
+def choices_of(text: Sentences, options: Mapping[str, tuple[str, str]], source: str) -> list[Choice]:
+    """Return the choices of a section, with its sentences below ``choices``.
+
+    By the name of a choice, the options are the key of the one in force, and the other ones.
+    """
+    return [
+        Choice(text(f"choices.{name}.what"), text(f"choices.{name}.{option}"), others, source)
+        for name, (option, others) in options.items()
+    ]
 
 
 def table_of(choices: list[Choice]) -> str:

@@ -14,7 +14,7 @@ from reident.language.messages import label
 from reident.outcomes import BREAKS, NONE, RESERVED, UNBREAKABLE, UNKNOWN, undecided
 from reident.page.columns import columns
 from reident.page.layout import ReportColumn, box, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import LIMIT, MUTED, RULE, Look, percent_axis
 from reident.page.wording import (
     count,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
-HEADING = Sentences("headings")
 RATES = Sentences("rates")
 FEW = 10
 """A share of fewer records than these is given as a number of records (METHODS §6)."""
@@ -91,31 +90,37 @@ def reserved(results: Results, about: str) -> str:
 def verdict_on(
     results: Results,
     about: str,
-    say: Callable[..., str],
+    text: Sentences,
     nothing: str,
-    describe: Callable[[pd.DataFrame], Iterable[str]],
+    describe: Callable[[Results, pd.DataFrame], list[str]],
+    **fields: str,
 ) -> str | None:
-    """Give the verdict on one kind of risk by its limits, in the words of the section; None where it has no limit."""
+    """Give the verdict on one kind of risk by its limits; None where it has no limit.
+
+    The sentences are those of the section below ``verdict``: `nothing`, with the fields, says why there is no verdict.
+    `describe` returns some limits in words.
+    """
     limits, kind = results.limits(about), results.verdict(about)
     if limits.empty:
         return None
     unbreakable = limits["outcome"] == UNBREAKABLE
-    never = FRONT("never", limits=listed(list(describe(limits[unbreakable])))) if unbreakable.any() else ""
+    never = FRONT("never", limits=listed(describe(results, limits[unbreakable]))) if unbreakable.any() else ""
     if kind == UNKNOWN:
-        return box("reason unknown", say("none"), never if unbreakable.all() else say(nothing))
+        reason = never if unbreakable.all() else text(f"verdict.{nothing}", **fields)
+        return box("reason unknown", text("verdict.none"), reason)
     broken = limits["outcome"] == BREAKS
     open_ = (limits["outcome"] == NONE) | undecided(limits)
     met = ~(broken | open_ | unbreakable)
     texts = [
-        say(key, limits=listed(list(describe(limits[lines]))))
+        text(f"verdict.{key}", limits=listed(describe(results, limits[lines])))
         for key, lines in (("broken", broken), ("met", met))
         if lines.any()
     ]
     if open_.any():
-        texts.append(FRONT("undecided", limits=listed(list(describe(limits[open_])))))
+        texts.append(FRONT("undecided", limits=listed(describe(results, limits[open_]))))
     if kind == RESERVED:
         texts.append(reserved(results, about))
-    return box(f"reason {kind}", say(kind), " ".join(filter(None, [*texts, never])))
+    return box(f"reason {kind}", text(f"verdict.{kind}"), " ".join(filter(None, [*texts, never])))
 
 
 def file_in_words(file: str) -> str:

@@ -96,6 +96,10 @@ class Sentences(sentences.Sentences):
         return _form(entry)
 
 
+HEADING = Sentences("headings")
+"""The headings of columns, which the tables of all sections share."""
+
+
 @contextmanager
 def use(results: Any) -> Iterator[None]:
     """Use the language of results inside a ``with`` statement, and the words of units where a study compares them."""

@@ -6,10 +6,13 @@ Letters are drawn as paths, in fonts of the report, so the fonts of the machine 
 
 from __future__ import annotations
 
+import contextlib
 import io
+import os
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape as escape_xml
 from typing import Any, Literal, NamedTuple
 
@@ -237,14 +240,35 @@ def figure(
         if xlabel:
             sheet.drawn.supxlabel(xlabel, fontsize=7.5, color=MUTED)
 
-    page, phone = (1, panels), (-(-panels // across), min(panels, across))
-    grids = [(panels, 1)] * 2 if stacked else [page, phone]
-    drawings = []
-    label = f'<svg role="img" aria-label="{escape_xml(alt)}"'
-    for width, grid in zip((PAGE, PHONE), grids, strict=True):
-        svg = _svg(fill, width, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
-        drawings.append(svg.replace("<svg", label, 1))
-    return Figure(drawings[0], drawings[1], alt, caption)
+    grids = [(panels, 1)] * 2 if stacked else [(1, panels), (-(-panels // across), min(panels, across))]
+    wide, narrow = (
+        partial(_svg, fill, width, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
+        for width, grid in zip((PAGE, PHONE), grids, strict=True)
+    )
+    label, of_phone = f'<svg role="img" aria-label="{escape_xml(alt)}"', _beside(narrow)
+    page, phone = (drawing().replace("<svg", label, 1) for drawing in (wide, of_phone))
+    return Figure(page, phone, alt, caption)
+
+
+def _beside(draw: Callable[[], str]) -> Callable[[], str]:
+    """Begin to draw in a copy of this process, and return what waits for the drawing, or draws where that failed."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # that other threads do not go on there
+        child = os.fork()
+    if not child:
+        with contextlib.suppress(BaseException):
+            with os.fdopen(writing, "w", encoding="utf-8") as stream:
+                stream.write(draw())
+            os._exit(0)
+        os._exit(1)
+    os.close(writing)
+
+    def wait() -> str:
+        with os.fdopen(reading, encoding="utf-8") as stream:
+            drawing = stream.read()
+        return draw() if os.waitpid(child, 0)[1] else drawing
+
+    return wait
 
 
 def row_figure(

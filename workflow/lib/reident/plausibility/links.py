@@ -10,7 +10,7 @@ import pandas as pd
 
 from reident.intake.account import coded
 from reident.intake.severity import INVALIDATES, MATERIAL, NOTABLE, UNDERSTATES
-from reident.linkage.links import among, numbers
+from reident.linkage.tally import grouped
 from reident.plausibility import related
 from reident.plausibility.findings import MIN_LINKS, Finding
 from reident.plausibility.hashing import mixed
@@ -41,6 +41,9 @@ FITS = (0.7, 0.5, 0.3)
 
 MAX_QUERIES, MAX_COMPARED = 1000, 6_000_000
 """Records with and without a link that are compared with all of the other file, and about how many pairs that is."""
+
+MAX_SCORES = 2**18
+"""Pairs whose scores are held at a time."""
 
 _DISTANCES = np.array([0.001, 0.02, 0.06, 0.15, 0.35])
 """Distances of numbers, as shares of all numbers between the two, between which two records agree alike."""
@@ -344,25 +347,46 @@ def _best(records: Records, side: str, weights: Mapping[str, np.ndarray]) -> _Be
     inside = {file: max(int(sizes[file].sum()), 1) for file in OTHER}
     mean = max(float(sizes[other][records.strata[side][query]].mean()) if len(query) else 1.0, 1.0)
     most = int(np.clip(MAX_COMPARED / mean, 2 * MIN_LINKS, MAX_QUERIES))
-    links = numbers(records.every_link[side], records.every_link[other])
-    links.sort()
+    links = grouped(records.every_link[side], len(records.strata[side]))
 
     def score(rows: np.ndarray, file: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the two best scores of each record in a file beside its partners, or itself; and those of partners."""
-        best, partners = np.full((len(rows), 2), -np.inf), []
-        for at, row in enumerate(rows.tolist()):
-            candidates = records.groups[file].members(int(records.strata[side][row]))
-            scores = np.zeros(len(candidates))
-            for name, own in weights.items():
-                scores += own[_levels(records.variables[name], (side, file), np.array([row]), candidates)]
-            pairs = numbers(np.full(len(candidates), row), candidates)
-            mine = candidates == row if file == side else among(links, pairs)
-            partners.append(scores[mine])
-            others = np.append(scores[~mine], [-np.inf, -np.inf])
-            best[at] = np.sort(np.partition(others, -2)[-2:])[::-1]
-        return best, np.concatenate([*partners, np.empty(0)])
+        best, partners = np.full((len(rows), 2), -np.inf), [np.empty(0)]
+        strata = records.strata[side][rows]
+        for stratum in np.unique(strata).tolist():
+            candidates, places = records.groups[file].members(stratum), np.flatnonzero(strata == stratum)
+            for at in np.array_split(places, -(-len(places) * len(candidates) // MAX_SCORES) or 1):
+                scores = _fits(records.variables, weights, (side, file), rows[at], candidates)
+                chosen, starts = links.several(rows[at])
+                of, own = np.repeat(np.arange(len(at)), np.diff(starts)), records.every_link[other][chosen]
+                if file == side:
+                    of, own = np.arange(len(at)), rows[at]
+                mine, there = np.zeros(scores.shape, bool), np.isin(own, candidates)
+                mine[of[there], np.searchsorted(candidates, own[there])] = True
+                partners.append(scores[mine])
+                scores[mine] = -np.inf
+                others = np.hstack([scores, np.full((len(at), 2), -np.inf)])
+                best[at] = np.sort(np.partition(others, -2)[:, -2:])[:, ::-1]
+        return best, np.concatenate(partners)
 
     unlinked = query[~linked][:most]
     beside, partners = score(query[linked][:most], other)
     size = inside[other] / inside[side]
     return _Best(score(unlinked, other)[0][:, 0], score(unlinked, side)[0], beside[:, 0], partners, size)
+
+
+def _fits(
+    variables: Mapping[str, Values],
+    weights: Mapping[str, np.ndarray],
+    sides: tuple[str, str],
+    rows: np.ndarray,
+    candidates: np.ndarray,
+) -> np.ndarray:
+    """Return how well records of one file fit candidates of the other; float64 (n, m)."""
+    scores = np.zeros((len(rows), len(candidates)))
+    for name, own in weights.items():
+        values = variables[name]
+        column = (values.codes if values.places is None else values.places)[sides[1]][candidates]
+        _, first, value = np.unique(column, return_index=True, return_inverse=True)  # the same for equal values
+        scores += own[_levels(values, sides, rows[:, np.newaxis], candidates[first])][:, value]
+    return scores

@@ -95,11 +95,16 @@ def linked(records: Records, values: Values) -> Compared:
     return Compared(puf, eif, ~np.isnan(puf) & ~np.isnan(eif), NEAR)
 
 
-def agreement(puf: np.ndarray, eif: np.ndarray, reach: float) -> tuple[float, float]:
-    """Return the share of pairs that agree, and that of all pairs of a value of each."""
+def agreement(puf: np.ndarray, eif: np.ndarray, reach: float) -> float:
+    """Return the share of pairs that agree."""
+    return float((np.abs(puf - eif) <= reach).mean())
+
+
+def by_chance(puf: np.ndarray, eif: np.ndarray, reach: float) -> float:
+    """Return the share of all pairs of a value of each that agree."""
     others = np.sort(eif)
     near = np.searchsorted(others, puf + reach, "right") - np.searchsorted(others, puf - reach)
-    return float((np.abs(puf - eif) <= reach).mean()), float(near.mean()) / len(others)
+    return float(near.mean()) / len(others)
 
 
 def measured(compared: Compared, part: np.ndarray, of: str) -> Finding | None:
@@ -108,14 +113,15 @@ def measured(compared: Compared, part: np.ndarray, of: str) -> Finding | None:
     n, m = int(inside.sum()), int(outside.sum())
     if n < MIN_PART or m < MIN_REST:
         return None
-    own, chance = agreement(compared.puf[inside], compared.eif[inside], compared.reach)
-    others, usual = agreement(compared.puf[outside], compared.eif[outside], compared.reach)
+    of_part, of_rest = ((compared.puf[rows], compared.eif[rows], compared.reach) for rows in (inside, outside))
+    own, others = agreement(*of_part), agreement(*of_rest)
     mean = (n * own + m * others) / (n + m)
     error = np.sqrt(mean * (1 - mean) * (1 / n + 1 / m)) + 1e-9
-    if others - own < max(ERRORS * error, MIN_DROP) or others - usual < MIN_REST_GAIN:
+    if others - own < max(ERRORS * error, MIN_DROP):
         return None
-    if own - chance > MAX_SHARE * (others - usual):
+    usual = by_chance(*of_rest)
+    if others - usual < MIN_REST_GAIN or own - by_chance(*of_part) > MAX_SHARE * (others - usual):
         return None
-    if any(agreement(side[inside], side[inside], compared.reach)[1] > MAX_CHANCE for side in compared[:2]):
+    if any(by_chance(side[inside], side[inside], compared.reach) > MAX_CHANCE for side in compared[:2]):
         return None
     return Finding("", "part", others - own, own, n, UNDERSTATES, of)

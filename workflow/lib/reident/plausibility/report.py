@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reident.page.layout import ReportColumn, block, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.wording import UNDEFINED, label_cells, percent, without_unit
 
 if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("plausibility")
-HEADING = Sentences("headings")
 CHECKS = "plausibility.csv"
 
 

@@ -12,7 +12,7 @@ from reident.linkage.settings import SIDES, WHOLE
 from reident.page import style
 from reident.page.common import limit_line, top_of
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.strata import shown_strata, with_strata_note
 from reident.page.style import Figure
 from reident.page.terms import metric_cells, title
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("protection")
-HEADING = Sentences("headings")
 PROTECTION = "protection/rates.csv"
 SHARES = {
     "suspected_rate": lambda: HEADING("suspected_rate"),

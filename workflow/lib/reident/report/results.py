@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,13 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.settings import WHOLE
 from reident.outcomes import ATTACK, LIMITS, OPEN, VERDICT, WARNINGS
 from reident.page.layout import locate
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING
 from reident.pipeline import steps
 from reident.sections.codes import Coding, normaliser
 from reident.study.model import Study
 
 RESOLVED = "study.json"
 """The study with every default filled in, which decides what tables the report shows."""
-
-HEADING = Sentences("headings")
 
 _FROM_LINKS = re.compile(
     "confirmed|conditional|correct|right|named|^reach$|pair_precision|baseline|single_rate|outside|findable|linked|^n_at_"
@@ -53,6 +51,7 @@ class Results:
         tables = steps.reported_tables(self.model).values()
         self.reviewed = frozenset(path for paths in tables for path in paths)
         self.table = cache(self._table)
+        self.once = cache(self._once)
         self._places = cache(self._strata_of)
 
     def has(self, *names: str) -> bool:
@@ -66,6 +65,10 @@ class Results:
                 f"`{name}` is not a table of this study's report. Mark it as reported in `reident.pipeline.tables`."
             )
         return read_csv(self.folder / name)
+
+    def _once(self, make: Callable[[Results], Any]) -> Any:
+        """Return what a function makes of these results; it is made once."""
+        return make(self)
 
     def _strata_of(self, name: str) -> tuple[np.ndarray, pd.Index]:
         codes, strata = pd.factorize(self.table(name)["stratum"])
@@ -109,7 +112,7 @@ class Results:
         """Return the options of a metric that the study computes, as its module declares them."""
         return self.model.chosen[metric]
 
-    @property
+    @cached_property
     def whole(self) -> pd.DataFrame:
         """Return the rates of the whole study, indexed by metric."""
         return self.of_strata("rates.csv", [WHOLE]).set_index("metric").loc[self.metrics]

@@ -14,7 +14,7 @@ from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import FEW, interval_column, portion, share_of, top_of, verdict_on
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Look
 from reident.page.terms import metric_cells, some, title
 from reident.page.wording import (
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("together")
-HEADING = Sentences("headings")
 RATES = "together/rates.csv"
 MAX_LABEL = 30
 """Characters of a file's label that is not broken into lines."""
@@ -82,13 +81,11 @@ def _gain(lines: pd.DataFrame, n_files: int) -> str:
 @block("rates.csv", RATES, LIMITS, VERDICT)
 def together_overall(results: Results) -> str | None:
     """Give the verdict on the intruder with all files, where the study sets a limit for it."""
-    return verdict_on(
-        results,
-        TOGETHER,
-        lambda key, **fields: TEXT(f"verdict.{key}", **fields),
-        "nothing",
-        lambda limits: [_limit(results, of, lines) for of, lines in limits.groupby(["limit", "bound"], sort=False)],
-    )
+    return verdict_on(results, TOGETHER, TEXT, "nothing", _limits)
+
+
+def _limits(results: Results, limits: pd.DataFrame) -> list[str]:
+    return [_limit(results, of, lines) for of, lines in limits.groupby(["limit", "bound"], sort=False)]
 
 
 def _limit(results: Results, of: tuple[str, float], lines: pd.DataFrame) -> str:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from reident.linkage.limits import COLUMNS, CONDITIONAL
 from reident.linkage.metrics import REGISTRY
 from reident.outcomes import OPEN, RESERVED, VERDICT, WITHIN
 from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import DASHED, number_or_day, top_of
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Look, Sheet
 from reident.page.variants import (
     MAX_VARIANTS,
@@ -34,15 +35,14 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("utility")
-HEADING = Sentences("headings")
 SUMMARY, VARIABLES = "utility/summary.csv", "utility/variables.csv"
 PAIRS, ESTIMATES = "utility/pairs.csv", "utility/estimates.csv"
 COMPARISON = "comparison/utility.csv"
 MAX_PAIRS = 10
 """Pairs of variables that are shown: those that moved most."""
 
-LIMITED = ("conditional_rate", "expected_correct_rate", "single_rate", "confirmed_rate", "reach")
-"""The rates that can stand for the risk, in the order of the limits."""
+LIMITED = {limit: column for limit, column in COLUMNS.items() if limit != "confirmed_at_most"}
+"""The rates that can stand for the risk, by their limits and in the order of these."""
 
 
 def loss_name(results: Results) -> str:
@@ -184,11 +184,10 @@ class Risk(NamedTuple):
 
 def risk_of(results: Results) -> Risk:
     """Return the first rate that `decision` limits; without a limit, the conditional rate."""
-    names = [name for name in LIMITED if results.decision.get(f"{name}_at_most") is not None]
-    name = names[0] if names else LIMITED[0]
-    limit = results.decision.get(f"{name}_at_most")
-    upper = name == LIMITED[0] and results.decision.get("by") == "upper"
-    column = "conditional_high" if upper else name
+    name = next((name for name in LIMITED if results.decision.get(name) is not None), CONDITIONAL)
+    limit = results.decision.get(name)
+    upper = name == CONDITIONAL and results.decision.get("by") == "upper"
+    column = "conditional_high" if upper else LIMITED[name]
     return Risk(column, TEXT(f"risks.{column}"), None if isinstance(limit, dict) else limit)
 
 

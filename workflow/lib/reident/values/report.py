@@ -15,7 +15,7 @@ from reident.page.choices import Choice, table_of
 from reident.page.columns import columns
 from reident.page.common import FEW, top_of, verdict_on
 from reident.page.layout import block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure
 from reident.page.terms import some, title
 from reident.page.wording import UNDEFINED, declared, defined, escape, fixed, label_cells, listed, number, percent
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("values")
-HEADING = Sentences("headings")
 RATES, STRATA = "values/rates.csv", "values/strata.csv"
 
 
@@ -61,22 +60,20 @@ def _people(results: Results) -> str:
 @block(RATES, LIMITS, VERDICT)
 def values_overall(results: Results) -> str | None:
     """Give the verdict on confirmation by values, where the study sets a limit for it."""
-    return verdict_on(
-        results,
-        VALUES,
-        lambda key, **fields: TEXT(f"verdict.{key}", **fields),
-        "nobody",
-        lambda limits: (
-            TEXT(
-                "verdict.limit",
-                metric=title(metric),
-                limit=_points(bound),
-                value=_points(value),
-                people=TEXT(f"verdict.people.{_people_of(results, metric, value)}"),
-            )
-            for metric, value, bound in limits[["metric", "value", "bound"]].itertuples(index=False)
-        ),
-    )
+    return verdict_on(results, VALUES, TEXT, "nobody", _limits)
+
+
+def _limits(results: Results, limits: pd.DataFrame) -> list[str]:
+    return [
+        TEXT(
+            "verdict.limit",
+            metric=title(metric),
+            limit=_points(bound),
+            value=_points(value),
+            people=TEXT(f"verdict.people.{_people_of(results, metric, value)}"),
+        )
+        for metric, value, bound in limits[["metric", "value", "bound"]].itertuples(index=False)
+    ]
 
 
 def _people_of(results: Results, metric: str, excess: float) -> str:

@@ -14,7 +14,7 @@ from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import share_rows
 from reident.page.layout import ReportColumn, block, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure
 from reident.page.terms import narrow_title, some, title
 from reident.page.wording import count, escape, label_cells, number, percent, rates
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from reident.report.results import Results
 
 TEXT = Sentences("why")
-HEADING = Sentences("headings")
 COUNTS = ["net_change", "n_prevented", "n_newly_confirmed"]
 MINUS = "\u2212"
 

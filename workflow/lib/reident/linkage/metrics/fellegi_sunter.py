@@ -7,7 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from reident.linkage.batches import is_new
 from reident.linkage.metrics.contract import OF_GROUPS, Measure, Metric, Scored, ScoringContext, job_arguments, scored
@@ -21,7 +21,7 @@ from reident.linkage.metrics.levels import (
     starts_of,
     whole_values,
 )
-from reident.sections.base import Section, refuse_repeats
+from reident.sections.base import Section, exactly_one, refuse_repeats
 from reident.sections.exact import SCALE
 
 if TYPE_CHECKING:
@@ -51,11 +51,7 @@ class Threshold(Section):
         description="A pair is suspected if its match weight, in bits, is at least this. Source: METHODS §4.6.",
     )
 
-    @model_validator(mode="after")
-    def _one_threshold(self) -> Threshold:
-        if (self.probability is None) == (self.weight is None):
-            raise ValueError("must have exactly one of `probability` and `weight`. Remove the other, or add one.")
-        return self
+    _one_threshold = exactly_one("probability", "weight")
 
 
 class Options(Section):

@@ -18,7 +18,6 @@ from reident.page.wording import escape, percent
 from reident.report.results import Results
 
 TEXT = Sentences("patterns")
-HEADING = Sentences("headings")
 
 
 @block("description/agreement.csv")

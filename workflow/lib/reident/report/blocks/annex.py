@@ -11,14 +11,13 @@ from reident.ledger.withheld import withheld, without_digest
 from reident.page.columns import columns
 from reident.page.common import file_in_words, in_order, number_or_day, row_account
 from reident.page.layout import ReportColumn, block, box, paragraphs, table
-from reident.page.sentences import Sentences, terms_of
+from reident.page.sentences import HEADING, Sentences, terms_of
 from reident.page.terms import some
 from reident.page.wording import UNDEFINED, code, count, defined, escape, label_cells, listed
 from reident.pipeline import release
 from reident.report.results import RESOLVED, Results
 
 TEXT = Sentences("annex")
-HEADING = Sentences("headings")
 MAX_CUT_LINES = 60
 """Lines of cut points that are shown one by one; a longer table shows the range of each cut point."""
 

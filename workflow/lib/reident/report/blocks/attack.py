@@ -11,14 +11,13 @@ from reident.intake.account import OF_UNITS
 from reident.language import messages
 from reident.page.columns import columns
 from reident.page.layout import ReportColumn, block, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.strata import shown_strata, with_strata_note
 from reident.page.terms import some
 from reident.page.wording import count_cells, digits, escape, label_cells, listed, percent, rates, word
 from reident.report.results import Results
 
 TEXT = Sentences("attack")
-HEADING = Sentences("headings")
 FILES = ("puf", "eif", "iuf")
 
 

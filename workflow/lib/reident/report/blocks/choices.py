@@ -21,7 +21,6 @@ EUCLIDEAN = Sentences("metrics/euclidean")
 ADHOC = Sentences("metrics/adhoc")
 WINKLER = Sentences("metrics/winkler")
 FELLEGI_SUNTER = Sentences("metrics/fellegi_sunter")
-HEADING = Sentences("headings")
 RATES = Sentences("rates")
 
 

@@ -12,14 +12,13 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from reident.page import style
 from reident.page.columns import columns
 from reident.page.layout import ReportColumn, block, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Look, Sheet
 from reident.page.terms import some
 from reident.page.wording import count, declared, defined, digits, number, percent, without_unit
 from reident.report.results import Results
 
 TEXT = Sentences("fellegi_sunter")
-HEADING = Sentences("headings")
 LEVELS, MODEL, CALIBRATION = "weights/levels.csv", "weights/model.csv", "weights/calibration.csv"
 METRIC = "fellegi_sunter"
 ABOUT = 0.1

@@ -49,7 +49,6 @@ from reident.page.wording import (
 from reident.report.results import Results
 
 TEXT = Sentences("front")
-HEADING = Sentences("headings")
 MAX_OTHERS = 2
 """Attacks at hand above a limit that the verdict names."""
 

@@ -14,7 +14,7 @@ from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import DASHED
 from reident.page.layout import ReportColumn, block, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Look, Sheet
 from reident.page.terms import metric_cells, some, title
 from reident.page.wording import count, count_cells, defined, inside, listed, percent, rates
@@ -22,7 +22,6 @@ from reident.report.results import Results
 from reident.sections.linkage import MAX_CANDIDATES
 
 TEXT = Sentences("patterns")
-HEADING = Sentences("headings")
 
 
 CURVE_COLUMNS = ("stratum", "max_pairs", "n_suspected", "n_confirmed", "expected_correct", "metric")

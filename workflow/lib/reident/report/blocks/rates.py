@@ -9,14 +9,13 @@ from reident.linkage.settings import WHOLE
 from reident.page.columns import columns
 from reident.page.common import interval_column
 from reident.page.layout import ReportColumn, block, box, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.terms import metric_cells, title
 from reident.page.wording import UNDEFINED, declared, defined, escape, fixed_cells, listed, percent, times
 from reident.report.blocks.front import unconfirmable
 from reident.report.results import Results
 
 TEXT = Sentences("rates")
-HEADING = Sentences("headings")
 
 
 @block("rates.csv", "clusters.csv")

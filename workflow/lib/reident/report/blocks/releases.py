@@ -8,7 +8,7 @@ from reident.archive import comparison as compared
 from reident.archive.comparison import MEASURES, SIDES, Comparison
 from reident.archive.differences import FELL, GREW, OPEN, RISK, UNCLEAR, Difference, Share
 from reident.page.layout import ReportColumn, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.terms import metric_cells, some, title
 from reident.page.wording import (
     UNDEFINED,
@@ -28,7 +28,6 @@ from reident.page.wording import (
 )
 
 TEXT = Sentences("releases")
-HEADING = Sentences("headings")
 KINDS = {
     GREW: "above", compared.HIGHER: "above", FELL: "within", compared.LOWER: "within", compared.MIXED: "reserved",
     UNCLEAR: "reserved", compared.UNKNOWN: "unknown",

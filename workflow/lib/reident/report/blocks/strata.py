@@ -12,7 +12,7 @@ from reident.linkage.settings import WHOLE
 from reident.page import style
 from reident.page.common import limit_line, top_of
 from reident.page.layout import ReportColumn, block, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.strata import MAX_STRATA, with_strata_note, worst_strata
 from reident.page.style import Figure, Look, Sheet
 from reident.page.terms import metric_cells, title
@@ -34,7 +34,6 @@ from reident.page.wording import (
 from reident.report.results import Results
 
 TEXT = Sentences("rates")
-HEADING = Sentences("headings")
 
 
 @block("rates.csv", "strata/manifest.csv")

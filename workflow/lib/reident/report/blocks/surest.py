@@ -12,14 +12,13 @@ from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import DASHED, interval_column, verdict_on
 from reident.page.layout import ReportColumn, block, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Sheet
 from reident.page.terms import metric_cells, title
 from reident.page.wording import count, count_cells, declared, defined, fixed_cells, listed, rates
 from reident.report.results import Results
 
 TEXT = Sentences("surest")
-HEADING = Sentences("headings")
 SUMMARY, CURVE, AGREEMENTS = "surest/summary.csv", "surest/curve.csv", "agreement/rates.csv"
 AT = "n_at_95_percent"
 """The number of claims that the brief names: a share of right ones that an intruder may act on."""
@@ -39,13 +38,13 @@ def _right(value: float) -> str:
 @block("rates.csv", SUMMARY, LIMITS, VERDICT)
 def surest_overall(results: Results) -> str | None:
     """Give the verdict on the surest claims, where the study sets a limit for them."""
+    return verdict_on(results, SUREST, TEXT, "nothing", _limits)
 
-    def describe(limits: pd.DataFrame) -> list[str]:
-        values = [TEXT("limit.value", n=count(line.value), metric=title(line.metric)) for line in limits.itertuples()]
-        share = declared(results.decision["surest"]["right"])
-        return [TEXT("limit.text", share=share, limit=count(limits["bound"].iloc[0]), values=listed(values))]
 
-    return verdict_on(results, SUREST, lambda key, **fields: TEXT(f"verdict.{key}", **fields), "nothing", describe)
+def _limits(results: Results, limits: pd.DataFrame) -> list[str]:
+    values = [TEXT("limit.value", n=count(line.value), metric=title(line.metric)) for line in limits.itertuples()]
+    share = declared(results.decision["surest"]["right"])
+    return [TEXT("limit.text", share=share, limit=count(limits["bound"].iloc[0]), values=listed(values))]
 
 
 @block(SUMMARY)

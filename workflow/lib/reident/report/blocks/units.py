@@ -10,14 +10,13 @@ from reident.page import style
 from reident.page.columns import columns
 from reident.page.common import portion, share_of, size_class
 from reident.page.layout import ReportColumn, block, box, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.style import Figure, Look
 from reident.page.terms import metric_cells, some, title
 from reident.page.wording import count
 from reident.report.results import Results
 
 TEXT = Sentences("units")
-HEADING = Sentences("headings")
 MEMBERS, SIZES = "units/members.csv", "units/sizes.csv"
 NAMED = "n_named_members"
 

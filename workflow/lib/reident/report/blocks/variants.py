@@ -14,7 +14,7 @@ from reident.outcomes import OPEN, RESERVED, VERDICT, WITHIN
 from reident.page.columns import columns
 from reident.page.common import interval_column
 from reident.page.layout import ReportColumn, block, box, items, paragraphs, table
-from reident.page.sentences import Sentences
+from reident.page.sentences import HEADING, Sentences
 from reident.page.terms import some, title
 from reident.page.variants import (
     MATCHING,
@@ -56,7 +56,6 @@ from reident.report.results import Results
 
 TEXT = Sentences("variants")
 FRONT = Sentences("front")
-HEADING = Sentences("headings")
 
 MAX_NAMES = 6
 """Variants that the brief names."""
