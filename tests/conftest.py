@@ -1,6 +1,7 @@
 """What all tests share: the profiles of hypothesis, the environment of child processes, the order of tests."""
 
 import contextlib
+import gc
 import math
 import os
 import sys
@@ -20,7 +21,7 @@ os.environ["MPLBACKEND"] = "Agg"
 # The first example of a kernel's test waits for numba to compile, which is no slowness of the kernel.
 _COMPILING = [HealthCheck.too_slow]
 # The same examples in every run, so that a red test is red again; `nightly` looks for new ones.
-settings.register_profile("default", max_examples=10, deadline=None, derandomize=True, suppress_health_check=_COMPILING)
+settings.register_profile("default", max_examples=6, deadline=None, derandomize=True, suppress_health_check=_COMPILING)
 settings.register_profile("many", max_examples=50, deadline=None, derandomize=True, suppress_health_check=_COMPILING)
 settings.register_profile(
     "nightly", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_COMPILING
@@ -35,6 +36,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if hypothesis.is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("many")
     items.sort(key=lambda item: "workflow" not in item.path.parts)
+
+
+def pytest_collection_finish() -> None:
+    """Leave alone what importing and collecting made, among which the garbage of a test would be looked for."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture

@@ -311,7 +311,7 @@ def test_grave_warnings_are_warnings_of_python_with_their_remedy():
 
 
 def test_every_key_of_file_risk_gives_its_tables():
-    given = {"keys": ["age", "sex"], "sampling_fraction": 0.5}
+    given = {"keys": ["age", "sex"], "sampling_fraction": 0.5, "special": {"standard_error": 0.1}}
     base = set(reident.file_risk(PEOPLE, **given))
     people = pd.concat([PEOPLE, PEOPLE]).assign(pid=range(2 * N))
     scenario = {"name": "neighbour", "known": "age"}

@@ -14,7 +14,7 @@ from reident.edition import publish
 
 pytestmark = pytest.mark.many
 
-STUDIES = settings().max_examples * 2
+STUDIES = max(settings().max_examples * 2, 20)
 """Drawn studies: 20 in the quick tests, 100 in all of them."""
 
 POLICIES = [*statements.BUNDLED, "small-3", "redact-5"]

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.many
 SETTINGS = ("free", "matching", "two", "classes")
 """Any links; links that readers take to be one to one; up to two links a record; larger studies, by class."""
 
-FEW = settings().max_examples // 2
+FEW = max(settings().max_examples // 2, 5)
 """Drawn studies: 5 in the quick tests, 25 in all of them, and a thousand by night."""
 
 POLICIES = [*making.BUNDLED, *making.SMALL_POLICIES]

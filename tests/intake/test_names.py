@@ -10,7 +10,10 @@ LINKS = pd.DataFrame({"rid": ["a", "c"], "rie": ["k", "m"]})
 UNITS = {"units": {"puf": "hh", "eif": "ad"}}
 
 
-@pytest.mark.parametrize("name", ["row", "0", "1", "row_0", "unit", "cluster", ".household", "[0]"])
+MORE = [pytest.param(name, marks=pytest.mark.slow) for name in ("0", "1", "row_0", "[0]")]
+
+
+@pytest.mark.parametrize("name", ["row", "unit", "cluster", ".household", *MORE])
 @pytest.mark.parametrize("sections", [UNITS, {"rates": {"cluster": "area"}}, {}], ids=str)
 @pytest.mark.parametrize("old", ["x", "rid"])
 def test_a_column_may_have_any_name(name, sections, old):

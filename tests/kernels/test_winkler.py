@@ -1,5 +1,6 @@
 """Winkler gives what the definition gives: every rule, ties, missing values, blocks, scopes (METHODS §4.5, §5)."""
 
+import functools
 from fractions import Fraction
 
 import numpy as np
@@ -151,12 +152,18 @@ def test_blocks_make_no_difference(rule):
     assert [[one for _, (_, *parts) in pieces for one in parts[at]] for at in (0, 1)] == of_record
 
 
+@functools.cache
+def levels_of(m):
+    """The levels of all pairs of many records, which do not depend on how many are kept."""
+    pairing = large()
+    return oracle.levels_of_many(pairing.puf.values, pairing.eif.values, m)
+
+
 @pytest.mark.parametrize("keep", [1, 5, 20])
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
 def test_the_closest_of_many_records(m, keep):
     """Windows grow in steps, and steps are undone, which few records do not need."""
-    pairing = large()
-    levels = oracle.levels_of_many(pairing.puf.values, pairing.eif.values, m)
+    pairing, levels = large(), levels_of(m)
     rows, ambiguous, after = [], [], []
     for i, level in enumerate(levels):
         best, bound = np.sort(level)[[0, keep]]

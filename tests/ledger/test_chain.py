@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -204,30 +205,39 @@ def test_the_rule_that_makes_what_does_not_hold(path, rule):
 # The library's digest
 
 
-def rerun(monkeypatch, tmp_path, edit):
-    """The rules (and metrics) whose digest changes when a module of a copy of the library is edited."""
-    import shutil
+def forget():
+    for remembered in (digests.library_digest, digests._imports, digests._lines, digests._beside):
+        remembered.cache_clear()
 
-    copy = tmp_path / "reident"
-    shutil.copytree(digests.LIBRARY, copy)
-    monkeypatch.setattr(digests, "LIBRARY", copy)
+
+def all_digests():
+    """The digests of all rules, and of each metric, made anew."""
     by_metric = {rule for rule, step in STEPS.items() if any("{metric}" in module for module in step.modules)}
     parts = [(rule, None) for rule in STEPS if rule not in by_metric] + [("score", own) for own in REGISTRY]
-
-    def forget():
-        for remembered in (digests.library_digest, digests._imports, digests._lines, digests._beside):
-            remembered.cache_clear()
-
-    def all_digests():
-        forget()
-        return {metric or rule: digests.library_digest(rule, metric) for rule, metric in parts}
-
-    before = all_digests()
-    file = copy / edit
-    file.write_text(file.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
-    after = all_digests()
     forget()
-    return {name for name, digest in before.items() if after[name] != digest}
+    return {metric or rule: digests.library_digest(rule, metric) for rule, metric in parts}
+
+
+@pytest.fixture(scope="module")
+def rerun(tmp_path_factory):
+    """Return a function: the rules, and metrics, whose digest changes when a module of a copy is edited."""
+    copy = shutil.copytree(digests.LIBRARY, tmp_path_factory.mktemp("copy") / "reident")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(digests, "LIBRARY", copy)
+        before = all_digests()
+
+    def changed(edit):
+        file = copy / edit
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text + "# edited\n", encoding="utf-8")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(digests, "LIBRARY", copy)
+            after = all_digests()
+        forget()
+        file.write_text(text, encoding="utf-8")
+        return {name for name, digest in before.items() if after[name] != digest}
+
+    return changed
 
 
 METRICS = set(REGISTRY)
@@ -250,8 +260,8 @@ EDITS = [
 
 
 @pytest.mark.parametrize(("sentence", "module", "rules"), EDITS, ids=[case[0] for case in EDITS])
-def test_an_edited_module_changes_the_digest_of_the_rules_that_run_it(monkeypatch, tmp_path, sentence, module, rules):
-    changed = rerun(monkeypatch, tmp_path, module)
+def test_an_edited_module_changes_the_digest_of_the_rules_that_run_it(rerun, sentence, module, rules):
+    changed = rerun(module)
     steps = {"simulate", "prepare", "stratify", "bin", *METRICS, "rank", "confirm", "rate", "resolve"}
     assert changed & steps == rules & steps
     assert rules <= changed

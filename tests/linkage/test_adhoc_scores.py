@@ -114,19 +114,19 @@ def test_an_own_function_shows_nothing_of_what_it_is_given(tmp_path, capfd, monk
     assert "SECRET" not in "".join(capfd.readouterr()) + str(refused)
 
 
-@pytest.mark.parametrize("most", [0, 512])
-def test_an_own_function_shows_nothing_when_the_process_ends(tmp_path, most):
+def test_an_own_function_shows_nothing_when_the_process_ends(tmp_path):
+    """Whether its values are tabulated or not."""
     file = tmp_path / "own.py"
     rule = own_rule(file, "import atexit; atexit.register(print, p, file=sys.__stderr__)")
     code = (
         "import pathlib; from linkage.test_adhoc_scores import adhoc, scores\n"
-        f"adhoc.MAX_TABULATED = {most}\n"
-        f"print(len(scores({rule}, ['SECRET'], ['SECRET'], functions=[pathlib.Path({str(file)!r})])))"
+        "for adhoc.MAX_TABULATED in (0, 512):\n"
+        f"    print(len(scores({rule}, ['SECRET'], ['SECRET'], functions=[pathlib.Path({str(file)!r})])))"
     )
     path = os.pathsep.join([*filter(None, sys.path), str(Path(__file__).parents[1])])
     command = [sys.executable, "-c", code]
     ended = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=True, text=True)
-    assert (ended.stdout, ended.stderr) == ("1\n", "")
+    assert (ended.stdout, ended.stderr) == ("1\n1\n", "")
 
 
 @pytest.mark.parametrize("most", [0, 512])

@@ -14,7 +14,7 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -173,25 +173,55 @@ def write_results(folder: Path, shape: Shape = Shape()) -> Path:
     if shown not in _MADE:
         with tempfile.TemporaryDirectory() as place:
             _make_results(Path(place), shape)
-            files = [path for path in Path(place).rglob("*") if path.is_file()]
-            _MADE[shown] = {path.relative_to(place).as_posix(): path.read_bytes() for path in files}
-    for name, content in _MADE[shown].items():
+            _MADE[shown] = _contents(Path(place))
+    return _put(folder, _MADE[shown])
+
+
+_MADE: dict[str, dict[str, bytes]] = {}
+"""The files of mock results, by the text of their shape; and the tables of attacks, by that of what they depend on."""
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    """Return the files in a folder by their paths in it."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def _put(folder: Path, contents: dict[str, bytes]) -> Path:
+    """Write files into a folder and return it."""
+    for name, content in contents.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return folder
 
 
-_MADE: dict[str, dict[str, bytes]] = {}
-"""The files of mock results, by the text of their shape."""
-
-
 def _make_results(folder: Path, shape: Shape) -> None:
+    right = (shape.decision or {}).get("surest")
+    words = {"title": "", "agency": "", "intruder": None, "date": None, "labels": {}, "checklist": None, "warnings": ()}
+    attacked = replace(shape, limit=None, decision=right and {"surest": right}, **words)
+    shown = f"attacked {attacked!r}"
+    if shown not in _MADE:
+        with tempfile.TemporaryDirectory() as place:
+            _write_attack(Path(place), attacked)
+            _MADE[shown] = _contents(Path(place))
+    _put(folder, _MADE[shown])
+    _write(folder / "study.json", json.dumps(_study(shape), indent=1, sort_keys=True))
+    lines = [Sentence("notable", line) if isinstance(line, str) else line for line in shape.warnings]
+    if not (shape.linked or shape.lost):
+        lines.append(StudyWarning("invalidates", "no_link", {"file": "iuf.csv"}, 0))
+    write_verdict(folder, attack=warning_table(lines))
+    if shape.checklist is not None:
+        write_checklist(folder, shape.checklist)
+    _ledger(folder)
+
+
+def _write_attack(folder: Path, shape: Shape) -> None:
+    """Write the tables of an attack, which no limit and no word of the study changes."""
     rng = np.random.default_rng(shape.seed)
     manifest = _manifest(shape, rng)
     by_limit = {metric: _limits(shape, metric, manifest, rng) for metric in shape.metrics}
     rates = pd.concat([_rates(shape, metric, manifest, by_limit[metric]) for metric in shape.metrics])
-    _write(folder / "study.json", json.dumps(_study(shape), indent=1, sort_keys=True))
     write_table(folder / "strata/manifest.csv", manifest)
     write_table(folder / "prepared/account.csv", _prepared_account(shape, manifest))
     write_table(folder / "strata/account.csv", _strata_account(shape, manifest))
@@ -222,14 +252,6 @@ def _make_results(folder: Path, shape: Shape) -> None:
     attacks = _attacks(shape, rates, made["surest/summary.csv"], _overlap(shape, rates))
     for path, table in {**made, "attacks.csv": attacks}.items():
         write_table(folder / path, table)
-    lines = [Sentence("notable", line) if isinstance(line, str) else line for line in shape.warnings]
-    if not (shape.linked or shape.lost):
-        lines.append(StudyWarning("invalidates", "no_link", {"file": "iuf.csv"}, 0))
-    read = warning_table(lines)
-    write_verdict(folder, attack=read)
-    if shape.checklist is not None:
-        write_checklist(folder, shape.checklist)
-    _ledger(folder)
 
 
 def write_checklist(folder: Path, checklist: dict) -> None:
@@ -250,13 +272,21 @@ def write_verdict(folder: Path, **warnings: pd.DataFrame) -> None:
     default = () if scores is None else tuple(name for name in names if name not in scores)
     decision = Decision.model_validate(study["decision"]) if study.get("decision") else None
     tables = {
-        path: read_csv(folder / path) for path in JUDGED if path not in SOURCES.values() and (folder / path).is_file()
+        path: _table(path, (folder / path).read_bytes()).copy()
+        for path in JUDGED
+        if path not in SOURCES.values() and (folder / path).is_file()
     }
     read = {SOURCES[about]: table for about, table in warnings.items()}
     units = "filerisk/units.csv" in tables
     judged = limits.judge(VerdictSettings(decision, len(names), default, units=units), tables | read)
     for name, table in zip(("warnings", "limits", "summary"), judged, strict=True):
         write_table(folder / f"verdict/{name}.csv", table)
+
+
+@functools.cache
+def _table(path: str, content: bytes) -> pd.DataFrame:
+    """Return a table of results from its bytes, which many mock studies have in common."""
+    return read_csv(Path(path), content=content)
 
 
 def rows(markdown: object) -> list[list[str]]:

@@ -125,7 +125,9 @@ def test_a_font_that_no_label_needs_changes_no_byte(font):
 
 
 @pytest.mark.usefixtures("in_kernel")
-@pytest.mark.parametrize("script", ["Chinese", "Devanagari", "Arabic"])
+@pytest.mark.parametrize(
+    "script", ["Chinese", *(pytest.param(name, marks=pytest.mark.slow) for name in ("Devanagari", "Arabic"))]
+)
 def test_figures_have_the_letters_of_every_script(script, recwarn, font):
     """A letter without a glyph is the same box as any other of its script, so two labels would look the same."""
     label = LABELS[script]

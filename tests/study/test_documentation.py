@@ -25,13 +25,23 @@ class _Editor(yaml.SafeLoader):
 
 
 @functools.cache
-def validator():
-    return jsonschema.Draft202012Validator(documentation.schema())
+def schema():
+    """The schema, made once."""
+    return documentation.schema()
 
 
 def accepted(text):
     """Whether the schema takes a study file of this text."""
-    return validator().is_valid(yaml.load(text, _Editor))  # noqa: S506
+    return jsonschema.Draft202012Validator(schema()).is_valid(yaml.load(text, _Editor))  # noqa: S506
+
+
+def check(value, field):
+    """A value is one of a field, which the schema describes; that it is a schema, a test of its own says."""
+    jsonschema.Draft202012Validator({**field, "$defs": schema()["$defs"]}).validate(value)
+
+
+def test_the_schema_is_a_schema():
+    jsonschema.Draft202012Validator.check_schema(schema())
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
@@ -92,19 +102,18 @@ def blocks():
 
 @pytest.mark.parametrize("text", list(blocks()))
 def test_the_schema_accepts_the_parts_of_studies_on_pages(text):
-    root = documentation.schema()
+    root = schema()
     part = yaml.load(text, _Editor)  # noqa: S506
     if part.keys() == {"partitions"}:
         pytest.skip("a file of Slurm's plugin")
     assert part.keys() <= root["properties"].keys()
     for key, value in part.items():
-        field = {**root["properties"][key], "$defs": root["$defs"]}
         if key == "files" and not {"puf", "eif", "iuf"} <= value.keys():  # the others are as above it on the page
             defined = root["$defs"]["LinkedFiles"]["properties"]
             for name, file in value.items():
-                jsonschema.validate(file, {**defined[name], "$defs": root["$defs"]})
+                check(file, defined[name])
         else:
-            jsonschema.validate(value, field)
+            check(value, root["properties"][key])
 
 
 def test_each_key_has_a_default_an_example_or_a_list_of_words():
@@ -120,7 +129,7 @@ def test_each_key_has_a_default_an_example_or_a_list_of_words():
 
 
 def test_examples_are_of_keys_and_are_values_of_them():
-    root = documentation.schema()
+    root = schema()
     fields = {}
 
     def collect(inner, prefix=""):
@@ -137,4 +146,4 @@ def test_examples_are_of_keys_and_are_values_of_them():
     }
     for file in documentation._EXAMPLES:
         for key, example in yaml.load(file.read_text("utf-8"), _Editor).items():  # noqa: S506
-            jsonschema.validate(example, {**fields[key], "$defs": root["$defs"]})
+            check(example, fields[key])

@@ -18,6 +18,7 @@ WORKS = "taxicab,unicity,euclidean-rms,adhoc-tables,winkler-nearest,fellegi-sunt
 SMALL = {
     "bench_challenge": ["60", "2"],
     "bench_closest": ["--works", "a thousand"],
+    "bench_descriptions": ["1", "1", "1"],
     "bench_evidence": ["100", "2", "1"],
     "bench_intruder": ["--ways", "rounding"],
     "bench_large_tables": ["large", "5000", "3"],
@@ -30,12 +31,15 @@ SMALL = {
 """The arguments of each."""
 
 
+@pytest.mark.quick
 def test_every_benchmark_has_a_small_size():
     found = {path.stem for path in (CHECKOUT / "tests/benchmarks").glob("bench_*.py")} | {"run"}
     assert found == set(SMALL)
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.quick) if name == "bench_suda" else name for name in SMALL]
+)
 def test_a_benchmark_runs_at_a_small_size(tmp_path, name):
     """On a copy, since some write beside themselves; general tools are not asked for."""
     folder = tmp_path / "tests" / "benchmarks"

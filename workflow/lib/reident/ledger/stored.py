@@ -54,7 +54,8 @@ def read_csv(path: Path, columns: Sequence[str] | None = None, content: bytes | 
         table = _converted(path, _read(path, content, usecols=columns))
     if spreadsheets.is_for_people(path):
         table = spreadsheets.plain(table)
-    table = table.astype(dict.fromkeys(table.select_dtypes("str").columns, object))
+    texts = [name for name, kind in table.dtypes.items() if isinstance(kind, pd.StringDtype)]
+    table = table.astype(dict.fromkeys(texts, object)) if texts else table
     return table if columns is None else table[list(columns)]
 
 
@@ -97,14 +98,13 @@ def _checked(path: Path) -> Iterator[None]:
 
 def _converted(path: Path, values: pd.DataFrame) -> pd.DataFrame:
     """Return a table with truth values, and with plain integers where none is missing."""
-    for column in table_of(path).columns:
-        if column.name in values and column.type == "boolean":
-            if not values[column.name].isin(["True", "False"]).all():
-                raise ValueError("a truth value must be `True` or `False`")
-            values[column.name] = values[column.name] == "True"
-        elif column.name in values and column.type == "integer" and not values[column.name].hasnans:
-            values[column.name] = values[column.name].astype("int64")
-    return values
+    columns = [column for column in table_of(path).columns if column.name in values]
+    for name in (column.name for column in columns if column.type == "boolean"):
+        if not values[name].isin(["True", "False"]).all():
+            raise ValueError("a truth value must be `True` or `False`")
+        values[name] = values[name] == "True"
+    whole = [column.name for column in columns if column.type == "integer" and not values[column.name].hasnans]
+    return values.astype(dict.fromkeys(whole, "int64")) if whole else values
 
 
 class Written(NamedTuple):
@@ -221,7 +221,8 @@ def arranged(table: pd.DataFrame, path: Path) -> pd.DataFrame:
         raise ValueError(f"{table_of(path).path}: not in pipeline/columns.csv: {', '.join(lost)}. Add them there.")
     counts = [name for name in table if declared[name].type == "integer" and table[name].dtype.kind != "i"]
     names = [name for name, column in declared.items() if name in table or not column.only]
-    return table.astype(dict.fromkeys(counts, "Int64")).reindex(columns=names)
+    table = table.astype(dict.fromkeys(counts, "Int64")) if counts else table
+    return table if list(table) == names else table.reindex(columns=names)
 
 
 def encoded(content: pd.DataFrame | str | bytes, path: Path | None = None) -> bytes:

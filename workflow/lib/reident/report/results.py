@@ -211,7 +211,7 @@ class Results:
         names = {*self.reviewed, RESOLVED}
         return Chain(root_of(self.folder)).behind(f"{place}/{name}".lstrip("/") for name in names)
 
-    @property
+    @cached_property
     def true_links(self) -> tuple[int, int]:
         """Return the number of true links between the two files, and of those inside a stratum.
 
@@ -220,7 +220,7 @@ class Results:
         account = self.account("stratify", "iuf")
         return account["in"], account["used"]
 
-    @property
+    @cached_property
     def confirmable(self) -> bool:
         """Return whether it is known what is found: a true link is inside a stratum, and no warning invalidates it."""
         return not self.has("strata/account.csv") or (self.true_links[1] > 0 and not self.invalidated)
@@ -231,7 +231,7 @@ class Results:
             return lines
         return lines.assign(**{name: float("nan") for name in lines if _FROM_LINKS.search(name)})
 
-    @property
+    @cached_property
     def invalidated(self) -> bool:
         """Return whether a warning may invalidate the results of the attack."""
         lines = self.warnings
