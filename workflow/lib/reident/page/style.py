@@ -251,7 +251,9 @@ def figure(
 
 
 def _beside(draw: Callable[[], str]) -> Callable[[], str]:
-    """Begin to draw in a copy of this process, and return what waits for the drawing, or draws where that failed."""
+    """Begin to draw in a copy of this process, if it only runs a report; return what waits, or draws if that failed."""
+    if fonts.VARIABLE not in os.environ:
+        return draw
     reading, writing = os.pipe()
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # that other threads do not go on there
         child = os.fork()
