@@ -51,8 +51,8 @@ OF_CLAIMS += [f"right_of_{n}" for n in surest.NUMBERS]
 OF_FILES = ["n_puf", "n_eif", "n_links", "n_compared", "n_findable"]
 """The columns of the rates that all attacks on the same files have alike."""
 
-MAX_SIDE_BY_SIDE = weights.MAX_PAIRS
-"""Up to this number of pairs attacks are made side by side, each in one thread; above, in all threads one by one."""
+MAX_SIDE_BY_SIDE = 6 * 10**7
+"""The most pairs of all attacks that are made side by side, and share the threads: their odds take 480 MB."""
 
 TABLES = ("rates", "agreement", "agreeing", "summary", "levels", "model")
 """What of the study is read as a table; the last two where a metric weighs."""
@@ -262,8 +262,8 @@ def _tried(
 ) -> dict[tuple[str, str, str], tuple[dict[str, Any], pa.Table | None]]:
     """Return by name the lines of attacks, and the pairs of those with a metric."""
     found: dict[tuple[str, str, str], tuple[dict[str, Any], pa.Table | None]] = {}
-    few = int(files.manifest["pairs"].sum()) <= MAX_SIDE_BY_SIDE
-    job = context._replace(threads=1 if few else context.threads, progress=None)
+    together = max(min(context.threads, MAX_SIDE_BY_SIDE // max(int(files.manifest["pairs"].sum()), 1)), 1)
+    job = context._replace(threads=context.threads // together, progress=None)
 
     def attack_by(one: _Attack) -> None:
         line, pairs = _attacked(one, settings, made, job)
@@ -276,7 +276,7 @@ def _tried(
     joins = [one for one in chosen if one.attack is None]
     tasks = [(partial(attack_by, one), one.work) for one in chosen if one.attack is not None]
     tasks.append((partial(join, joins), sum(one.work for one in joins)))
-    run_all(tasks, context.threads if few else 1, context.progress)
+    run_all(tasks, together, context.progress)
     return found
 
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from reident.linkage.settings import WHOLE
 from reident.outcomes import LIMITS, VALUES, VERDICT
 from reident.page import style
-from reident.page.choices import Choice, table_of
+from reident.page.choices import choices_of, table_of
 from reident.page.columns import columns
 from reident.page.common import FEW, top_of, verdict_on
 from reident.page.layout import block, box, items, paragraphs, table
@@ -213,10 +213,7 @@ def values_table(results: Results) -> str:
 def values_choices(results: Results) -> str:  # noqa: ARG001 - every block takes the results
     """Show what METHODS decides where the sources are silent, with the other options."""
     return table_of(
-        [
-            Choice(TEXT(f"choices.{key}.choice"), TEXT(f"choices.{key}.in_force"), TEXT(f"choices.{key}.others"), "§14")
-            for key in ("ties", "guess", "strata")
-        ]
+        choices_of(TEXT, {key: ("in_force", TEXT(f"choices.{key}.others")) for key in TEXT.names("choices")}, "§14")
     )
 
 
