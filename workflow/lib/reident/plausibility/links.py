@@ -355,8 +355,12 @@ def _best(records: Records, side: str, weights: Mapping[str, np.ndarray]) -> _Be
         strata = records.strata[side][rows]
         for stratum in np.unique(strata).tolist():
             candidates, places = records.groups[file].members(stratum), np.flatnonzero(strata == stratum)
+            distinct = {name: _distinct(records.variables[name], file, candidates) for name in weights}
             for at in np.array_split(places, -(-len(places) * len(candidates) // MAX_SCORES) or 1):
-                scores = _fits(records.variables, weights, (side, file), rows[at], candidates)
+                scores = np.zeros((len(at), len(candidates)))
+                for name, own in weights.items():
+                    first, value = distinct[name]
+                    scores += own[_levels(records.variables[name], (side, file), rows[at, None], first)][:, value]
                 chosen, starts = links.several(rows[at])
                 of, own = np.repeat(np.arange(len(at)), np.diff(starts)), records.every_link[other][chosen]
                 if file == side:
@@ -375,18 +379,8 @@ def _best(records: Records, side: str, weights: Mapping[str, np.ndarray]) -> _Be
     return _Best(score(unlinked, other)[0][:, 0], score(unlinked, side)[0], beside[:, 0], partners, size)
 
 
-def _fits(
-    variables: Mapping[str, Values],
-    weights: Mapping[str, np.ndarray],
-    sides: tuple[str, str],
-    rows: np.ndarray,
-    candidates: np.ndarray,
-) -> np.ndarray:
-    """Return how well records of one file fit candidates of the other; float64 (n, m)."""
-    scores = np.zeros((len(rows), len(candidates)))
-    for name, own in weights.items():
-        values = variables[name]
-        column = (values.codes if values.places is None else values.places)[sides[1]][candidates]
-        _, first, value = np.unique(column, return_index=True, return_inverse=True)  # the same for equal values
-        scores += own[_levels(values, sides, rows[:, np.newaxis], candidates[first])][:, value]
-    return scores
+def _distinct(values: Values, file: str, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a row of some for each of their values, and the number of the value of each of them."""
+    column = (values.codes if values.places is None else values.places)[file][rows]
+    _, first, value = np.unique(column, return_index=True, return_inverse=True)
+    return rows[first], value
